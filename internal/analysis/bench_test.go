@@ -67,7 +67,7 @@ func haloProcess(tb testing.TB, rank, ranks, iterations int) *efg.Process {
 	return &efg.Process{Rank: rank, Size: ranks, World: 5, PID: rank, Streams: []efg.Stream{*s}, Defs: defs.List}
 }
 
-// BenchmarkMany reports on 1,024 ranks. Ten times the iterations must not take
+// BenchmarkMany makes reports of 1,024 ranks. Ten times as many iterations must not take
 // longer.
 func BenchmarkMany(b *testing.B) {
 	for _, iterations := range []int{20, 200} {

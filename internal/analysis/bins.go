@@ -57,7 +57,7 @@ func (b *Bins) addFans(fans []Fan, index []int) {
 	for i := range many.Size() {
 		take(i, 1)
 	}
-	next := 0 // members that are not among the receivers any more, if higher
+	next := 0 // members that are no longer among the receivers, if higher is set
 	for k := range fans {
 		for ; higher && next <= index[k]; next++ {
 			take(next, ^uint64(0))

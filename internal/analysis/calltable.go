@@ -6,14 +6,14 @@ import (
 	"github.com/efg-tools/efg/reconstruct"
 )
 
-// callTable says which rows the nodes of a process belong to.
+// callTable says which row each node of a process belongs to.
 type callTable struct {
 	rows   [][]int32 // by stream and node
-	keys   []callKey // of rows
-	op     []int32   // of rows: number of the procedure
+	keys   []callKey // by row
+	op     []int32   // by row: number of the procedure
 	calls  []*OpRow
 	ops    []*OpRow
-	waiter []bool // of rows: the call may wait for other processes
+	waiter []bool // by row: the call may wait for other processes
 }
 
 // maxTables bounds the tables that are kept for other ranks of a class.
@@ -76,7 +76,7 @@ func newCallTable(nodes [][]Node) *callTable {
 	return t
 }
 
-// nameSites finds the texts of callsites that are new.
+// nameSites finds the texts of new callsites.
 func (b *reportBuilder) nameSites(p *Process, keys []callKey) {
 	var own *reconstruct.Names
 	for _, key := range keys {

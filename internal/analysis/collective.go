@@ -25,7 +25,7 @@ func (c *instance) collective(t *transfer) {
 	}
 }
 
-// toEach is a collective in which everybody gives something to everybody.
+// toEach is a collective in which every process sends something to every process.
 func (c *instance) toEach(t *transfer) {
 	switch a := c.plan; {
 	case a.Reduces() && a.Roles.Send.Blocks:
@@ -39,7 +39,7 @@ func (c *instance) toEach(t *transfer) {
 	}
 }
 
-// same is a collective in which everybody gives and takes the same amount.
+// same is a collective in which every process sends and receives the same amount.
 func (c *instance) same(t *transfer, higher bool) {
 	t.Sent = c.bytes(t, &c.plan.Roles.Recv)
 	t.Received = t.Sent
@@ -82,7 +82,7 @@ func (c *instance) rooted(t *transfer) {
 	}
 }
 
-// blocks is the size of a buffer, perhaps with a block for each peer.
+// blocks is the size of a buffer, which may have a block for each peer.
 func (c *instance) blocks(t *transfer, q *signature.Payload) uint64 {
 	if !q.Blocks || c.isVec(q.Count) {
 		return c.bytes(t, q)
@@ -90,7 +90,7 @@ func (c *instance) blocks(t *transfer, q *signature.Payload) uint64 {
 	return c.bytes(t, q) * uint64(t.comm.peers().size)
 }
 
-// spread tells of the blocks of a buffer, one for each peer.
+// spread reports the blocks of a buffer, one for each peer.
 func (c *instance) spread(t *transfer, q *signature.Payload) {
 	if !c.isVec(q.Count) {
 		t.toAll(c.bytes(t, q), false)
@@ -129,7 +129,7 @@ func (c *instance) alltoall(t *transfer) {
 }
 
 // reduceScatter scatters its result over the members of its own group. Which part of an operand
-// goes to whom in the other group of an intercommunicator is not known.
+// goes to which member of the other group of an intercommunicator is unknown.
 func (c *instance) reduceScatter(t *transfer) {
 	q := &c.plan.Roles.Recv
 	if c.isVec(q.Count) {
@@ -186,7 +186,8 @@ func (c *instance) neighbours(t *transfer) {
 	}
 }
 
-// unknownNeighbours counts what arrays of counts tell nevertheless.
+// unknownNeighbours counts what the arrays of counts determine even if the neighbours are
+// unknown.
 func (c *instance) unknownNeighbours(t *transfer, gathers bool) {
 	a := &c.plan.Roles
 	if gathers || c.isVec(a.Send.Count) {

@@ -2,13 +2,13 @@ package analysis
 
 import "github.com/efg-tools/efg/signature"
 
-// outside is a rank of the run that is unknown: a process of another world.
+// outside stands for a rank of the run that is unknown: a process of another world.
 const outside = -1
 
 // maxRanks bounds groups and matrices: a small file can claim any size.
 const maxRanks = 1 << 22
 
-// foreign is how recorders write a member of another world.
+// foreign is what recorders write for a member of another world.
 const foreign = 0xffffffff
 
 // group is a list of ranks in the world, in ranges.
@@ -32,7 +32,7 @@ func parseGroup(words []uint64) group {
 	return g
 }
 
-// at returns member i as a rank in the world; outside if it is of another one.
+// at returns member i as a rank in the world, or outside for one of another world.
 func (g *group) at(i int) int {
 	low, high := 0, len(g.spans)
 	for low < high {
@@ -71,7 +71,7 @@ type comm struct {
 	word          uint64 // of its family, or the constant
 	local, remote group
 	inter         bool
-	rank          int      // of this process in local; -1: not known
+	rank          int      // of this process in local; -1 if unknown
 	many          *Members // the peers; created when first needed
 }
 

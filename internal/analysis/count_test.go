@@ -11,16 +11,16 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// counter computes what a process moves by going through its events, from what
-// they say of themselves as JSON. It knows the procedures by name.
+// counter computes what a process moves by iterating over its events, from their form as JSON.
+// It knows the procedures by name.
 type counter struct {
 	p     *reconstruct.Process
 	names *reconstruct.Names
 	first int
 
 	calls   map[string]uint64          // by procedure and place
-	volumes map[string]analysis.Volume // the same
-	cells   map[[2]int]analysis.Cell   // point-to-point, -1: outside
+	volumes map[string]analysis.Volume // by procedure and place
+	cells   map[[2]int]analysis.Cell   // point-to-point; -1 for a process of another world
 	started map[string]*operation      // persistent requests by name
 	near    map[string]*neighbourhood  // neighbours by communicator
 	failure error
@@ -106,7 +106,7 @@ func (c *counter) parse(e *reconstruct.Event) (*operation, error) {
 	return o, nil
 }
 
-// operations are those that a call carries out: its own, or those it starts.
+// operations are those that a call performs: its own, or those that it starts.
 func (c *counter) operations(o *operation) []*operation {
 	switch {
 	case strings.HasSuffix(o.op, "_init") && o.args["request"] != nil:
@@ -133,7 +133,7 @@ func (o *operation) number(name string) uint64 {
 	return uint64(v)
 }
 
-// bytes is the size of count elements of a type, added up if they are arrays.
+// bytes is the size of count elements of a type; arrays are summed.
 func (o *operation) bytes(count, datatype string) (total uint64) {
 	if o.args[datatype] == nil {
 		return 0
@@ -153,7 +153,7 @@ func (o *operation) bytes(count, datatype string) (total uint64) {
 	return total
 }
 
-// result is the size of what the call itself received or transferred.
+// result is the number of bytes that the call itself received or transferred.
 func (o *operation) result(datatype string) uint64 {
 	if n, ok := o.out["bytes"].(json.Number); ok {
 		v, _ := n.Int64()
@@ -164,7 +164,7 @@ func (o *operation) result(datatype string) uint64 {
 	return uint64(v) * o.sizes[datatype][0]
 }
 
-// plain is the name without the prefix, what makes it nonblocking, and _init.
+// plain is the name without the prefix, the letter of nonblocking variants, and _init.
 func (o *operation) plain() string {
 	s := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(o.op, "MPIX_"), "MPI_"), "_init")
 	if len(s) > 1 && s[0] == 'I' && s != "Init" && s != "Intercomm_create" && s != "Intercomm_merge" && s != "Initialized" {
@@ -332,7 +332,7 @@ func expandRanges(w []uint64) (list []int) {
 	return list
 }
 
-// members are those whose ranks messages name.
+// members are the processes whose ranks messages name.
 func (c *counter) members(word uint64) []int {
 	own, other, _ := c.sides(word)
 	if len(other) > 0 {
@@ -341,7 +341,7 @@ func (c *counter) members(word uint64) []int {
 	return own
 }
 
-// isRoot and isLeaf tell the part of the process in a rooted collective.
+// role reports whether the process is the root, or a leaf, of a rooted collective.
 func (c *counter) role(o *operation) (isRoot, isLeaf bool) {
 	_, other, me := c.sides(o.comm)
 	if len(other) == 0 {

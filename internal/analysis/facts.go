@@ -10,7 +10,7 @@ import (
 // Node holds the facts of one node: what is known from the graph about all its events together.
 type Node struct {
 	Number int
-	Proc   *signature.Proc // nil if it is not in this version's table
+	Proc   *signature.Proc // nil if this version's table does not have it
 	Op     string          // C name of the procedure
 	Class  string          // first class in the MPI Trace Format
 	Site   uint64          // word of the callsite
@@ -55,7 +55,7 @@ func (s *stream) describe(k int, n *Node) error {
 	})
 }
 
-// effects calls f for all that the events of a node move.
+// effects calls f for everything that the events of a node move.
 func (s *stream) effects(node int, f func(*instance) error) error {
 	n := &s.Nodes[node]
 	proc := procOf(n)
@@ -87,7 +87,7 @@ type Flow struct {
 	// From and To are ranks in the run, -1 for a process of another world. The
 	// process itself is one of them.
 	From, To int
-	// Many, if not nil, takes the place of To: all of these, or only those after From if Higher
+	// Many, if not nil, replaces To: all of these members, or only those after From if Higher
 	// is set, but never From.
 	Many   *Members
 	Higher bool

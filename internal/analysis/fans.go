@@ -35,8 +35,8 @@ func (m *Matrix) eachGroup(f func(fans []Fan, index []int)) {
 	}
 }
 
-// fanTotals adds the fans to what ranks send and receive, each group in time
-// proportional to its members and senders.
+// fanTotals adds the fans to what ranks send and receive. A group takes time proportional to
+// its members and senders.
 func (m *Matrix) fanTotals(sent, received []Cell) {
 	m.eachGroup(func(fans []Fan, index []int) {
 		var all Cell // of the senders so far
@@ -46,7 +46,7 @@ func (m *Matrix) fanTotals(sent, received []Cell) {
 		total := all
 		many := fans[0].Many
 		known := m.knownMembers(many)
-		before := Cell{} // of the senders in front of member i
+		before := Cell{} // of the senders before member i
 		k := 0
 		for k < len(fans) && index[k] < 0 {
 			before.add(fans[k].Cell)
@@ -75,7 +75,7 @@ func (m *Matrix) fanTotals(sent, received []Cell) {
 	})
 }
 
-// known counts the members of a group up to each that are not of another world.
+// known counts, for each member of a group, the members up to it that are not of another world.
 type known []int
 
 func (m *Matrix) knownMembers(many *Members) known {

@@ -14,8 +14,8 @@ type event = *reconstruct.Event
 type Follower struct {
 	s       *stream
 	fields  Fields
-	known   []*Call              // by node, of those whose events all do the same
-	current map[uint64]*instance // persistent requests that the graph leaves in doubt
+	known   []*Call              // by node, for nodes whose events all do the same
+	current map[uint64]*instance // persistent requests that the graph leaves ambiguous
 	call    Call
 	room    instance
 }
@@ -112,7 +112,7 @@ func (f *Follower) started(e *reconstruct.Event, proc *signature.Proc, requests 
 	return &f.call, nil
 }
 
-// eachEvent walks through a stream.
+// eachEvent walks the stream.
 func (s *stream) eachEvent(f func(e event, follower *Follower) error, fields Fields) error {
 	data := s.process.Data
 	p := reconstruct.NewProcess(data, reconstruct.NewNames(data.Defs, nil))

@@ -8,8 +8,8 @@ import (
 	"github.com/efg-tools/efg/internal/analysis"
 )
 
-// FuzzHostile changes words of a process at random: facts and flows end, with
-// or without an error.
+// FuzzHostile changes words of a process at random: computing facts and flows ends, with or
+// without an error.
 func FuzzHostile(f *testing.F) {
 	f.Add(uint64(1), []byte{})
 	f.Add(uint64(7), []byte("0123456789abcdefghijklmnopqrstuvwxyz"))
@@ -39,8 +39,8 @@ func FuzzHostile(f *testing.F) {
 	})
 }
 
-// change sets a word of a node, or of a definition, or an edge's weight,
-// or the size of the world.
+// change sets a word of a node or of a definition, the weight of an edge, or the size of the
+// world.
 func change(p *efg.Process, at uint16, where byte, v uint64) {
 	node := &p.Streams[0].Nodes[int(at)%len(p.Streams[0].Nodes)]
 	switch where % 4 {
@@ -63,7 +63,7 @@ func change(p *efg.Process, at uint16, where byte, v uint64) {
 	}
 }
 
-// Topologies that cannot be give no neighbours, and no panic.
+// Topologies that cannot exist have no neighbours, and cause no panic.
 func FuzzTopology(f *testing.F) {
 	f.Add(uint64(4), uint64(2), uint64(2), []byte{2, 2, 1, 0})
 	f.Add(uint64(1<<32), uint64(1<<32), uint64(0), []byte{})

@@ -10,8 +10,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// instance is an event, or the events of a node that have the same values in
-// all words that matter. Its slices are valid until the next one.
+// instance is one event, or all events of a node that have the same values in the words that
+// matter. Its slices are valid until the next one.
 type instance struct {
 	process *Process
 	proc    *signature.Proc
@@ -47,8 +47,7 @@ func (c *instance) clone() *instance {
 	return &d
 }
 
-// instances calls f for all events of a node, those together that have equal
-// values in the words of mask.
+// instances calls f for all events of a node, grouped by equal values in the words of mask.
 func (s *stream) instances(node int, mask uint64, f func(*instance) error) error {
 	n := &s.Nodes[node]
 	proc := procOf(n)
@@ -72,7 +71,7 @@ type rows struct {
 	defs  []efg.Def
 	index []int // words
 	seqs  []*seq.Seq
-	elems []*seq.Seq // nil for words that are no vec
+	elems []*seq.Seq // nil for words that are not arrays
 }
 
 func (r *rows) open(mask uint64) {
@@ -119,7 +118,7 @@ func checkTotal(err error, total, visits uint64) error {
 	return err
 }
 
-// oneByOne iterates over values and elements of vectors.
+// oneByOne iterates over values and elements of arrays.
 func (r *rows) oneByOne(visits uint64, f func(*instance) error) error {
 	values, elems := make([]seq.Iter, len(r.seqs)), make([]seq.Iter, len(r.seqs))
 	for k := range r.seqs {
@@ -163,8 +162,7 @@ func (r *rows) fill(i int, n uint64, elems *seq.Iter) error {
 	return nil
 }
 
-// maxVec bounds vectors: a small file can hold a sequence that expands without
-// bound.
+// maxVec bounds arrays: a small file can hold a sequence that expands without bound.
 const maxVec = 1 << 26
 
 // decode turns the stored value of word i into the word.

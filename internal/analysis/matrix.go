@@ -28,8 +28,8 @@ type Entry struct {
 	Cell
 }
 
-// Fan is what a process sends to each member of a communicator but itself, or
-// only to those behind it if Higher is set.
+// Fan is what a process sends to each other member of a communicator, or only to those after it
+// if Higher is set.
 type Fan struct {
 	From   int
 	Many   *Members
@@ -43,7 +43,7 @@ type MatrixOptions struct{ OneSided, Collectives bool }
 // Matrix holds which process sent how much to which. It is sparse: collectives over large
 // communicators are kept as fans.
 type Matrix struct {
-	Size    int     // ranks are below
+	Size    int     // all ranks are less than Size
 	Entries []Entry // by sender, then receiver
 	Fans    []Fan   // by sender
 	// Outside is the traffic to and from unknown processes: those of other worlds, and
@@ -72,10 +72,10 @@ type fanKey struct {
 type matrixBuilder struct {
 	MatrixOptions
 	mu       sync.Mutex
-	cells    map[pair]Cell // of others than the processes themselves
+	cells    map[pair]Cell // of senders other than the process itself
 	matrix   Matrix
 	received map[int]uint64 // by rank
-	sent     map[int]uint64 // by rank they went to
+	sent     map[int]uint64 // by the rank that they went to
 	shared   map[uint64]*Members
 }
 
@@ -173,8 +173,7 @@ func (p *Process) receives(i int) (total uint64, err error) {
 	return total, nil
 }
 
-// take adds the row of a process. What others sent it (MPI_Get) is added up
-// first.
+// take adds the row of a process. What others sent it (MPI_Get) is summed first.
 func (b *matrixBuilder) take(rank int, r *rowBuilder) {
 	m := &b.matrix
 	m.Outside.add(r.outside)
@@ -237,7 +236,7 @@ func sortEntries(list []Entry) {
 	})
 }
 
-// joinEntries joins sorted entries of the same pair.
+// joinEntries combines adjacent entries of the same pair.
 func joinEntries(list []Entry) []Entry {
 	out := list[:0]
 	for _, e := range list {

@@ -22,7 +22,7 @@ func (m *Matrix) Encode(w io.Writer) error {
 	return b.Flush()
 }
 
-// encodeFans writes the members that fans have, each once, and then the fans.
+// encodeFans writes the groups of members that fans have, each once, and then the fans.
 func (m *Matrix) encodeFans(b numberWriter) {
 	number := map[uint64]uint64{} // of members, by key
 	var list []*Members
@@ -49,7 +49,7 @@ func (m *Matrix) encodeFans(b numberWriter) {
 	b.column(len(m.Fans), func(i int) uint64 { return m.Fans[i].Messages })
 }
 
-// mostCoded bounds the entries of a matrix that is decoded.
+// mostCoded bounds the number of entries of a decoded matrix.
 const mostCoded = 1 << 40
 
 // DecodeMatrix reads what Encode has written.

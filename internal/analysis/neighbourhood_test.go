@@ -7,11 +7,11 @@ import (
 	"github.com/efg-tools/efg/internal/analysis"
 )
 
-// neighbourhood are the neighbours of a process in a communicator, -1 for
-// MPI_PROC_NULL. The counter finds them by brute force.
+// neighbourhood holds the neighbours of a process in a communicator, -1 for MPI_PROC_NULL. The
+// counter finds them by brute force.
 type neighbourhood struct {
 	in, out       []int
-	dims, periods []int // of a Cartesian one
+	dims, periods []int // of a Cartesian topology
 }
 
 func numbers(v any) []int {
@@ -29,7 +29,7 @@ func numbers(v any) []int {
 	return list
 }
 
-// makeNeighbourhood notes the topology that a call gives to a communicator.
+// makeNeighbourhood notes the topology that a call attaches to a communicator.
 func (c *counter) makeNeighbourhood(o *operation) {
 	made := ""
 	for _, name := range []string{"comm_cart", "newcomm", "comm_graph", "comm_dist_graph"} {
@@ -57,7 +57,7 @@ func (c *counter) makeNeighbourhood(o *operation) {
 			}
 		}
 	case "MPI_Graph_create":
-		v.in = numbers(o.args["edges"]) // cut when the rank is known
+		v.in = numbers(o.args["edges"]) // lists selects this rank's part
 		v.dims, v.periods = nil, numbers(o.args["index"])
 	case "MPI_Dist_graph_create_adjacent":
 		v.in, v.out = numbers(o.args["sources"]), numbers(o.args["destinations"])
@@ -127,7 +127,7 @@ func (c *counter) neighbourVolume(v *analysis.Volume, o *operation, name string)
 	comm, _ := o.args["comm"].(string)
 	gathers := strings.HasPrefix(name, "Neighbor_allgather")
 	near := c.near[comm]
-	if near == nil { // what arrays of counts tell
+	if near == nil { // what the arrays of counts determine
 		v.Sent = o.bytes("sendcounts", "sendtype") + o.bytes("sendcounts", "sendtypes")
 		v.Received = o.bytes("recvcounts", "recvtype") + o.bytes("recvcounts", "recvtypes")
 		if gathers {
@@ -145,7 +145,7 @@ func (c *counter) neighbourVolume(v *analysis.Volume, o *operation, name string)
 	}
 }
 
-// blocks adds the blocks of a buffer that belong to neighbours that exist.
+// blocks adds the blocks of a buffer that belong to existing neighbours.
 func (o *operation) blocks(side string, neighbours []int) (total uint64) {
 	counts, ok := o.args[side+"counts"].([]any)
 	sizes := append(o.sizes[side+"type"], o.sizes[side+"types"]...)

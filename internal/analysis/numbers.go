@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// numberWriter writes numbers as varints. The first error stays until flush.
+// numberWriter writes numbers as varints. The first error is kept until flush.
 type numberWriter struct{ *bufio.Writer }
 
 func (w numberWriter) put(n uint64) {
@@ -16,8 +16,8 @@ func (w numberWriter) put(n uint64) {
 	w.Write(p[:binary.PutUvarint(p[:], n)])
 }
 
-// column writes the numbers of a column, each as its difference from the one before:
-// neighbours are alike.
+// column writes the numbers of a column as differences from the previous one: consecutive
+// numbers are similar.
 func (w numberWriter) column(n int, at func(i int) uint64) {
 	last := uint64(0)
 	for i := range n {
@@ -28,10 +28,10 @@ func (w numberWriter) column(n int, at func(i int) uint64) {
 	}
 }
 
-// errNumbers: what should be numbers is something else.
+// errNumbers reports input that Encode did not write.
 var errNumbers = errors.New("not what was encoded")
 
-// numberReader reads what numberWriter writes. The first error stays; after it all numbers
+// numberReader reads what numberWriter writes. The first error is kept; all numbers after it
 // are 0.
 type numberReader struct {
 	r   *bufio.Reader
@@ -52,7 +52,7 @@ func (r *numberReader) get() uint64 {
 	return n
 }
 
-// count is a number that is below a bound.
+// count reads a number that must be below a bound.
 func (r *numberReader) count(most uint64) int {
 	n := r.get()
 	if n > most {
@@ -62,7 +62,7 @@ func (r *numberReader) count(most uint64) int {
 	return int(n)
 }
 
-// column reads n numbers. It takes no more memory than they need that exist.
+// column reads n numbers. It allocates memory only for numbers that exist.
 func (r *numberReader) column(n int) []uint64 {
 	list := make([]uint64, 0, min(n, 1<<16))
 	last := uint64(0)

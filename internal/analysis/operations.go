@@ -27,7 +27,7 @@ const NoRank = outside
 // unknown are NoRank, absent or 0.
 type Operation struct {
 	Kind  OperationKind
-	Proc  *signature.Proc // of a started operation, that which made it; may be nil
+	Proc  *signature.Proc // of a started operation: the procedure that made it; may be nil
 	Class string          // of the MPI Trace Format
 	// Prepared: a persistent operation is made, and nothing done yet. Started: it
 	// is started.
@@ -68,7 +68,7 @@ func (a *plan) told() (source, tag int) {
 	return a.Roles.StatusSource, a.Roles.StatusTag
 }
 
-// wordsOf are the words of a procedure that the wanted attributes come from.
+// wordsOf returns the words of a procedure that determine the selected attributes.
 func (f Fields) wordsOf(p *signature.Proc) (mask uint64) {
 	if p == nil {
 		return 0
@@ -130,8 +130,7 @@ func (c *instance) operations(list []Operation, fields Fields) []Operation {
 	return list
 }
 
-// kindOf is the kind of operation k of the call. One that sends and receives sends
-// first.
+// kindOf is the kind of operation k of the call. A call that sends and receives sends first.
 func (c *instance) kindOf(k int) OperationKind {
 	switch c.plan.kind {
 	case pointToPoint:
@@ -167,7 +166,7 @@ func (c *instance) tagOf(kind OperationKind) uint64 {
 	return c.words[i]
 }
 
-// fill computes what the operation moves, and the other side.
+// fill computes what the operation moves, and its peer.
 func (c *instance) fill(o *Operation, failed bool) {
 	var t transfer
 	a := &c.plan.Roles
@@ -203,7 +202,7 @@ func (c *instance) fill(o *Operation, failed bool) {
 	}
 }
 
-// describe sets datatype and count, where there is one of each.
+// describe sets datatype and count if there is one of each.
 func (c *instance) describe(o *Operation, q *signature.Payload) {
 	if q.Type != 0 && !c.isVec(q.Type) {
 		o.Datatype = c.words[q.Type]
@@ -251,7 +250,8 @@ func (s *stream) startingCalls(node int, fields Fields, f func(*Call) error) err
 	return nil
 }
 
-// startedCalls finds the calls of a node on the graph, unless the order of events decides.
+// startedCalls finds the calls of a node on the graph, unless they depend on the order of
+// events.
 func (s *stream) startedCalls(node int, fields Fields) (list []Call, doubt bool, err error) {
 	requests := planOf(procOf(&s.Nodes[node])).Roles.Requests
 	err = s.instances(node, 1<<requests, func(c *instance) error {
@@ -285,8 +285,8 @@ func (s *stream) startedCalls(node int, fields Fields) (list []Call, doubt bool,
 	return list, false, err
 }
 
-// doubtful reports whether attributes of a persistent operation vary that operation
-// does not look at.
+// doubtful reports whether attributes of a persistent operation vary that operation does not
+// consider.
 func (p *Process) doubtful(request uint64, fields Fields) bool {
 	id, ok := signature.ParseID(request)
 	s := p.threads[id.Thread]
@@ -298,7 +298,7 @@ func (p *Process) doubtful(request uint64, fields Fields) bool {
 	return proc != nil && proc.Persistent && n.Mask&fields.wordsOf(proc)&^planOf(proc).mask != 0
 }
 
-// startedOperations appends the operations that the start of a request does.
+// startedOperations appends the operations that starting a request performs.
 func (c *instance) startedOperations(list []Operation, fields Fields) []Operation {
 	if c.plan == nil {
 		return append(list, Operation{Class: signature.OtherOps, Started: true, Peer: NoRank,
@@ -316,7 +316,7 @@ func (c *instance) startedOperations(list []Operation, fields Fields) []Operatio
 	return list
 }
 
-// walkedCalls finds them by walking the stream.
+// walkedCalls finds the calls of a node by walking the stream.
 func (s *stream) walkedCalls(node int, fields Fields) ([]Call, error) {
 	var list []Call
 	index := map[uint64]int{}

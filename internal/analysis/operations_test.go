@@ -10,7 +10,7 @@ import (
 	"github.com/efg-tools/efg/reconstruct"
 )
 
-// describe writes operations down, and leaves out nothing.
+// describe writes operations as text, completely.
 func describe(node int, list []analysis.Operation) string {
 	text := fmt.Sprint(node, ":")
 	for _, o := range list {
@@ -24,8 +24,8 @@ func describe(node int, list []analysis.Operation) string {
 	return text
 }
 
-// compareCalls compares what the graph tells of a stream's calls with what its
-// events tell, one by one.
+// compareCalls compares the operations of a stream's calls found on the graph with those of its
+// events, one by one.
 func compareCalls(t *testing.T, p *analysis.Process, i int, fields analysis.Fields) {
 	t.Helper()
 	graph, events := map[string]uint64{}, map[string]uint64{}
@@ -107,7 +107,7 @@ func compareVolumes(t *testing.T, p *analysis.Process, i int) {
 	}
 }
 
-// Random calls, persistent requests that only the order of events tells apart.
+// Random calls, with persistent requests that only the order of events distinguishes.
 func TestRandomOperations(t *testing.T) {
 	for seed := range uint64(100) {
 		l := newLedger(t, seed)

@@ -23,8 +23,8 @@ func EachUntimed(run *runfile.Run, procs []int, f func(p *Process) error, progre
 	return eachProcess(run, procs, false, f, progress)
 }
 
-// maxTogether is how many processes are read by one goroutine, one after another:
-// as many as have their times in one block of the file.
+// maxTogether is the number of processes that one goroutine reads consecutively: those whose
+// times are in one block of the file.
 const maxTogether = 8
 
 func eachProcess(run *runfile.Run, procs []int, times bool, f func(p *Process) error, progress []Progress) error {
@@ -65,7 +65,7 @@ func eachProcess(run *runfile.Run, procs []int, times bool, f func(p *Process) e
 	return failed
 }
 
-// counter counts what is done.
+// counter counts the processes done.
 type counter struct {
 	mu       sync.Mutex
 	done     uint64

@@ -6,7 +6,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// plan says what kind of thing a procedure moves, and which of its words say what.
+// plan says what kind of thing a procedure moves, and which of its words describe it.
 type plan struct {
 	*signature.Proc
 	kind kind
@@ -60,7 +60,7 @@ func kindOf(p *signature.Proc) kind {
 		return pointToPoint
 	case p.Accesses():
 		return oneSided
-	case p.Variant == signature.SplitBegin: // what the file gave, the end tells
+	case p.Variant == signature.SplitBegin: // the end call knows what was transferred
 	case p.ReadsFile():
 		return fileRead
 	case p.WritesFile():
@@ -74,7 +74,7 @@ func kindOf(p *signature.Proc) kind {
 // blocking reports whether a receiving call itself returns what was received.
 func (a *plan) blocking() bool { return a.Roles.Recv.Present() && a.Roles.StatusBytes != 0 }
 
-// findMask collects the words that matter. The object tells the members.
+// findMask collects the words that matter. The object determines the members.
 func (a *plan) findMask() {
 	r := &a.Roles
 	var words []int

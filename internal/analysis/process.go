@@ -8,11 +8,11 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Process gives the facts of one process's graphs. It is not safe for concurrent use.
+// Process provides the facts of one process's graphs. It is not safe for concurrent use.
 type Process struct {
 	Data *efg.Process
 
-	number   int                 // in the run, if it was read for an analysis of several
+	number   int                 // in the run, if it was read for an analysis of several processes
 	first    int                 // rank in the run of rank 0 of its world
 	world    int                 // rank in its world
 	sizes    map[uint64]uint64   // of datatypes
@@ -24,8 +24,8 @@ type Process struct {
 	threads  map[uint32]*stream
 	layouts  *layouts            // created when first needed
 	types    map[uint64]*efg.Def // datatypes, created when first needed
-	class    *rankClass          // nil: it is compared with no other
-	symbols  *Symbolic           // nil: it stands for itself alone
+	class    *rankClass          // nil if it is not compared with others
+	symbols  *Symbolic           // nil if it stands only for itself
 }
 
 // stream is the graph of a thread.
@@ -35,7 +35,7 @@ type stream struct {
 	visits  []uint64
 	arrays  []uint64            // see reaching; created when first needed
 	issued  map[int]*issued     // by node of persistent requests
-	walked  map[int][]*instance // by node that starts; made when the graph leaves doubt
+	walked  map[int][]*instance // by starting node; made if the graph is ambiguous
 }
 
 // NewProcess prepares the facts of a process. firstRank is the rank in the run
@@ -75,8 +75,8 @@ func (p *Process) define(d *efg.Def) {
 	}
 }
 
-// countVisits computes how many events each node has: it is entered by steps,
-// and the first node once more. Polls that are only counted are at nodes of theirs.
+// countVisits computes how many events each node has: one for each step to it, and one more for
+// the first node. Polls that are only counted have nodes of their own.
 func (s *stream) countVisits() error {
 	s.visits = make([]uint64, len(s.Nodes))
 	if i := s.Start(); i >= 0 {
@@ -94,8 +94,8 @@ func (s *stream) countVisits() error {
 	return nil
 }
 
-// procOf is the procedure of a node, nil if it is not in the table, or not with
-// these words.
+// procOf is the procedure of a node; nil if the table does not have it, or not with these
+// words.
 func procOf(n *efg.Node) *signature.Proc {
 	p := signature.ProcByID(signature.Header(n.Words[0]).Proc())
 	if p == nil || len(p.Words) != len(n.Words) {

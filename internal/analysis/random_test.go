@@ -12,17 +12,17 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// ledger makes random calls of one process of four, as the recorder would
-// record them, and keeps what they move.
+// ledger makes random calls of one process of four, as the recorder would record them, and sums
+// what they move.
 type ledger struct {
 	t     testing.TB
 	r     *rand.Rand
 	defs  efg.Definitions
 	build *efg.Builder
 
-	variety uint64 // of arguments
+	variety uint64 // number of different arguments
 	live    []started
-	last    []uint64 // array of requests that the last call left
+	last    []uint64 // array of requests as the last call left it
 	volumes map[string]analysis.Volume
 	cells   map[[2]int]analysis.Cell
 }
@@ -44,7 +44,7 @@ func newLedger(t testing.TB, seed uint64) *ledger {
 	return l
 }
 
-// input forms a call: values by the names of words.
+// input makes a call from values by the names of words.
 func (l *ledger) input(name string, site uint64, values map[string]any) efg.Input {
 	p := signature.ProcByName(name)
 	in := efg.Input{Words: make([]uint64, len(p.Words))}
@@ -81,7 +81,7 @@ func (l *ledger) goes(to int, bytes uint64) {
 	l.cells[[2]int{1, to}] = c
 }
 
-// amount is a random count, of few or of many, or of a few in turn.
+// amount is a random count from 1 to variety.
 func (l *ledger) amount() uint64 { return l.r.Uint64N(l.variety) + 1 }
 
 // datatype is a random datatype and its size.
@@ -144,7 +144,7 @@ func (l *ledger) start() {
 	l.add("MPI_Wait", 23, map[string]any{"request": s.id})
 }
 
-// startAll starts some requests and waits for them, a few times.
+// startAll starts some requests and waits for them, several times.
 func (l *ledger) startAll() {
 	from := l.r.IntN(len(l.live))
 	list := l.live[from : from+1+l.r.IntN(len(l.live)-from)]
@@ -234,8 +234,8 @@ func (l *ledger) check() {
 	}
 }
 
-// Random calls, few and many different ones, requests made again in slots that
-// were free: the sums are those of the calls.
+// Random calls with few and with many different arguments, and requests created again in slots
+// that were freed: the sums are those of the calls.
 func TestRandomCalls(t *testing.T) {
 	for seed := range uint64(300) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

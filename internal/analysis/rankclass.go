@@ -8,19 +8,17 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// classReader reads the processes of a run, those of a rank class out of one of
-// them.
+// classReader reads the processes of a run. Those of a rank class are derived from one of them.
 type classReader struct {
 	run   *runfile.Run
 	first []int // see FirstRanks
 
 	mu    sync.Mutex
 	kept  map[runfile.ClassKey]*rankClass
-	order []runfile.ClassKey // in which they were met
+	order []runfile.ClassKey // in the order of their first process
 }
 
-// maxKept bounds the classes of which something is kept: where all ranks differ
-// nothing is gained by it.
+// maxKept bounds the classes that are kept: if all ranks differ, keeping them gains nothing.
 const maxKept = 256
 
 // rankClass is what the processes of a class have in common.
@@ -42,7 +40,7 @@ func newClassReader(run *runfile.Run) *classReader {
 	return &classReader{run: run, first: FirstRanks(run.Procs), kept: map[runfile.ClassKey]*rankClass{}}
 }
 
-// class returns the class of a key, an empty one if it is met the first time.
+// class returns the class of a key, creating it if it is new.
 func (r *classReader) class(key runfile.ClassKey) *rankClass {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -104,7 +102,7 @@ func (r *classReader) alone(i int, read func(i int) (*efg.Process, error)) (*Pro
 	return NewProcess(data, r.first[i])
 }
 
-// open reads the class out of process i.
+// open reads the class from process i.
 func (c *rankClass) open(run *runfile.Run, i, first int) {
 	c.run = run
 	if c.template, c.err = run.ClassTemplate(i); c.err == nil {
@@ -152,7 +150,8 @@ func (c *rankClass) find() error {
 	return c.factsErr
 }
 
-// findFacts uses a process of its own: those are for one goroutine.
+// findFacts computes the facts with a Process of its own, because one may not be used by
+// several goroutines.
 func (c *rankClass) findFacts() error {
 	p := c.process(c.like.Data, c.like.first)
 	sided, starts := p.sided(), p.startsByRank()
@@ -172,21 +171,21 @@ func (c *rankClass) findFacts() error {
 	return nil
 }
 
-// byRank reports whether what a call moves depends on the rank that makes it, not on
-// its arguments alone.
+// byRank reports whether what a call moves depends on the calling rank, not only on its
+// arguments.
 func (a *plan) byRank() bool {
 	r := &a.Roles
 	switch {
 	case a.kind != collective:
 		return false
-	case a.Shape == signature.AllToAll: // where the own element of an array counts
+	case a.Shape == signature.AllToAll: // the process's own element of an array counts
 		return a.Vector(r.Recv.Count) && !(r.Send.Blocks && r.Recv.Blocks)
 	}
 	return a.Shape != signature.NoData && a.Shape != signature.Prefix
 }
 
-// sided reports whether there are communicators with two sides, or with members of other
-// worlds: what is the other side, and who is known, depends on the rank.
+// sided reports whether there are communicators with two groups, or with members of other
+// worlds: then the remote group, and which members are known, depend on the rank.
 func (p *Process) sided() bool {
 	for _, d := range p.families {
 		if len(d.Words) < 4 || d.Words[3] != uint64(len(d.Words)-4) {
@@ -201,8 +200,7 @@ func (p *Process) sided() bool {
 	return false
 }
 
-// startsByRank reports whether there are persistent operations of which it depends on the
-// rank what they move.
+// startsByRank reports whether what a persistent operation moves depends on the rank.
 func (p *Process) startsByRank() bool {
 	sided := p.sided()
 	for _, s := range p.streams {
@@ -233,7 +231,7 @@ type classPeer struct {
 	symbol uint64
 }
 
-// FirstSymbol is the lowest rank that is a symbol of a peer at a distance. Self is that of the
+// FirstSymbol is the lowest rank that is a symbol for a peer at a distance. Self is that of the
 // process itself, the one member of MPI_COMM_SELF.
 const (
 	FirstSymbol = 1 << 28
@@ -296,7 +294,7 @@ func (p *Process) PeerWords(i int) [][2]int {
 	return p.class.template.PeerWords(i)
 }
 
-// Number is that of the process in the run.
+// Number is the number of the process in the run.
 func (p *Process) Number() int { return p.number }
 
 // Alike is like Class, for processes whose facts are equal too, except times: none depends on
@@ -314,7 +312,7 @@ func (p *Process) Alike() (runfile.ClassKey, bool) {
 }
 
 // Class is equal for processes of a run with equal recordings, except for times, and with peers
-// at the same distance; false: the process was not compared with others.
+// at the same distance; it is false if the process was not compared with others.
 func (p *Process) Class() (runfile.ClassKey, bool) {
 	if p.class == nil {
 		return runfile.ClassKey{}, false

@@ -21,10 +21,10 @@ type act struct {
 	op     string
 	comm   int // number of the communicator
 	near   bool
-	peer   uint64 // distance, or rank
+	peer   uint64 // distance or rank
 	root   uint64
 	counts []uint64
-	alone  bool // the array of requests, or the datatype, is not there
+	alone  bool // the array of requests, or the datatype, is absent
 	again  int
 }
 
@@ -52,7 +52,7 @@ type performer struct {
 	rank, size int
 	defs       efg.Definitions
 	build      *efg.Builder
-	family     uint64 // communicator of the even ranks, or that of all but these
+	family     uint64 // a communicator of the even ranks, or of all other ranks
 }
 
 func (p *performer) perform(list []act) *efg.Process {
@@ -73,7 +73,7 @@ func (p *performer) perform(list []act) *efg.Process {
 	return &efg.Process{Rank: p.rank, Size: p.size, Streams: []efg.Stream{*s}, Defs: p.defs.List}
 }
 
-// call makes a call, with another tag or count each turn, so that words are demoted.
+// call makes a call, with another tag or count each turn, so that words become demoted.
 func (p *performer) call(a *act, site, turn uint64) {
 	comm, rank, size := word("MPI_COMM_WORLD"), uint64(p.rank), uint64(p.size)
 	if a.comm == 1 {
@@ -117,7 +117,7 @@ func (p *performer) call(a *act, site, turn uint64) {
 	p.build.Free(id)
 }
 
-// told is what the graphs tell of a process.
+// told holds what the graphs of a process say.
 type told struct {
 	nodes [][]analysis.Node
 	flows []analysis.Flow
@@ -153,8 +153,8 @@ func tell(t *testing.T, p *analysis.Process) (a told) {
 	return a
 }
 
-// compareClasses demands that processes that are made out of others of their class have
-// the facts that those read by themselves have. It returns how many classes there are.
+// compareClasses demands that processes derived from others of their class have the same facts
+// as if they were read alone. It returns the number of classes.
 func compareClasses(t *testing.T, run *runfile.Run) int {
 	t.Helper()
 	first := analysis.FirstRanks(run.Procs)
@@ -191,8 +191,8 @@ func compareClasses(t *testing.T, run *runfile.Run) int {
 	return len(classes)
 }
 
-// Ranks that make the same calls have one class, though they are root or not, have another
-// part of an array, and other peers.
+// Ranks that make the same calls have one class, even if their roles as root, their parts of an
+// array, and their peers differ.
 func TestClassFacts(t *testing.T) {
 	ranks, classes := 0, 0
 	for seed := range uint64(150) {
@@ -215,7 +215,7 @@ func TestClassFacts(t *testing.T) {
 	}
 }
 
-// Statistics of time are each rank's own.
+// Time statistics belong to each rank.
 func TestClassTimes(t *testing.T) {
 	for _, c := range []sim.Config{
 		{Program: "halo", Ranks: 90, Steps: 12, Stats: true}, {Program: "halo", Ranks: 27, Steps: 12, Stats: true, Periodic: true},

@@ -63,7 +63,7 @@ func (rep *Report) RankTable() *RankTable {
 	return t
 }
 
-// Column is the values of a name; nil if there is no such column.
+// Column returns the values of a column by its name; nil if there is no such column.
 func (t *RankTable) Column(name string) []uint64 {
 	i := slices.IndexFunc(t.Columns, func(c RankColumn) bool { return c.Name == name })
 	if i < 0 {
@@ -84,7 +84,7 @@ func (t *RankTable) Encode(w io.Writer) error {
 	return b.Flush()
 }
 
-// mostTable bounds the processes of a table that is decoded.
+// mostTable bounds the number of processes of a decoded table.
 const mostTable = 1 << 24
 
 // DecodeRankTable reads what Encode has written.

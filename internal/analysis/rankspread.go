@@ -38,7 +38,7 @@ func (t *RankTable) Spread(values []uint64, rows []int) Spread {
 	return s
 }
 
-// BinRows cuts rows into at most most groups of equal size; the last one may be smaller.
+// BinRows splits rows into at most most groups of equal size; the last one may be smaller.
 func BinRows(rows []int, most int) [][]int {
 	width := max(1, (len(rows)+most-1)/most)
 	return slices.Collect(slices.Chunk(rows, width))

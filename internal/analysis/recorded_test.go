@@ -25,8 +25,8 @@ var recordings = []testrun.Program{
 	{Source: "fortran/halo_mpifh.f", MPI: "openmpi"}, {Source: "fortran/coll_usempi.f90", Args: "DIR", MPI: "openmpi"}, {Source: "fortran/all_f08.f90", Args: "DIR", MPI: "openmpi"},
 }
 
-// TestRecorded compares reports and matrices of recorded programs with what
-// counting their events gives.
+// TestRecorded compares reports and matrices of recorded programs with the counts of their
+// events.
 func TestRecorded(t *testing.T) {
 	testrun.Record(t, recordings, func(t *testing.T, r *testrun.Recording) { compareWithEvents(t, r.Run) })
 }
@@ -159,7 +159,7 @@ func checkExpansion(t *testing.T, run *runfile.Run) {
 	checkCoding(t, m)
 }
 
-// checkCoding has a matrix encoded and decoded.
+// checkCoding encodes and decodes a matrix.
 func checkCoding(t *testing.T, m *analysis.Matrix) {
 	t.Helper()
 	cells := func(m *analysis.Matrix) (list []analysis.Entry) {
@@ -188,7 +188,7 @@ func checkCoding(t *testing.T, m *analysis.Matrix) {
 	}
 }
 
-// checkBlocks compares blocks, cut out and added up, with the cells of the expanded matrix.
+// checkBlocks compares blocks, cut out and summed, with the cells of the expanded matrix.
 func checkBlocks(t *testing.T, m *analysis.Matrix) {
 	t.Helper()
 	n := m.Size

@@ -12,8 +12,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Times are durations in nanoseconds. Bins[i] counts those in
-// [2^(i+3), 2^(i+4)); the first and last bin take what lies outside.
+// Times are durations in nanoseconds. Bins[i] counts those in [2^(i+3), 2^(i+4)); the first and
+// last bin include what lies outside.
 type Times struct {
 	Count, Sum, Min, Max uint64
 	Bins                 [32]uint64

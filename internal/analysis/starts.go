@@ -9,16 +9,16 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Persistent operations move data when they are started. What they move is with
-// the call that made the request, which the request's word names.
+// Persistent operations move data when they are started. What they move is determined by the
+// call that made the request, which the request's word names.
 
-// issued is what the calls of a node that makes persistent requests were given.
+// issued holds the arguments of the calls of a node that makes persistent requests.
 type issued struct {
-	same   *instance            // all alike in what matters, or
-	bySlot map[uint32]*instance // by the slot of the request; nil: different ones
+	same   *instance            // if all are alike in what matters
+	bySlot map[uint32]*instance // otherwise by the slot of the request; nil for different ones
 }
 
-// errDoubt says that the graph leaves open which operations a call starts.
+// errDoubt is returned if the graph does not determine which operations a call starts.
 var errDoubt = errors.New("the order of events decides")
 
 // unknownInstance stands for an operation that is unknown.
@@ -156,16 +156,15 @@ func (c *instance) key() uint64 {
 	return signature.Hash(list...)
 }
 
-// States of an array of requests, besides the word of its content. No content
-// hash has these words.
+// States of an array of requests, besides the word of its content. No content has these hashes.
 const (
 	arrayUnset   = 0
 	arrayUnknown = 1 << 63
 )
 
-// reaching returns the array that EFG_SAME at a node stands for: the last one
-// that was passed, if that is the same on all paths to the node. (Entries that
-// completed since are null; they were not persistent, so no one starts them.)
+// reaching returns the array that EFG_SAME at a node stands for: the last one that was passed,
+// if that is the same on all paths to the node. (Entries that have completed since are null;
+// they were not persistent, so they are not started.)
 func (s *stream) reaching(node int) ([]uint64, bool) {
 	if s.arrays == nil {
 		s.propagateArrays()
@@ -174,8 +173,8 @@ func (s *stream) reaching(node int) ([]uint64, bool) {
 	return a, ok && s.Nodes[node].Mask>>planOf(procOf(&s.Nodes[node])).Roles.Requests&1 == 0
 }
 
-// propagateArrays computes for each node the array that the calls before it
-// left, by data flow over the edges.
+// propagateArrays computes for each node the array that the preceding call left, by data-flow
+// analysis over the edges.
 func (s *stream) propagateArrays() {
 	s.arrays = make([]uint64, len(s.Nodes))
 	first := s.Start()
@@ -222,7 +221,7 @@ func (s *stream) leaves(i, word int) uint64 {
 	return n.Words[word]
 }
 
-// arrayWord is the word of the array of requests that a procedure takes; 0: none.
+// arrayWord is the word of the array of requests that a procedure takes; 0 if there is none.
 func arrayWord(p *signature.Proc) int {
 	if p == nil || !p.Vector(p.Roles.Requests) {
 		return 0
@@ -230,8 +229,7 @@ func arrayWord(p *signature.Proc) int {
 	return p.Roles.Requests
 }
 
-// walkedOperations finds out by walking the stream which operations a node's
-// events start.
+// walkedOperations determines by walking the stream which operations a node's events start.
 func (s *stream) walkedOperations(node int) ([]*instance, error) {
 	if s.walked == nil {
 		w := &startWalk{stream: s, current: map[uint64]*instance{}, found: map[int]map[uint64]*instance{}}
@@ -251,7 +249,7 @@ func (s *stream) walkedOperations(node int) ([]*instance, error) {
 // startWalk follows the persistent requests of a stream.
 type startWalk struct {
 	*stream
-	current map[uint64]*instance // by request, where the graph does not tell
+	current map[uint64]*instance // by request, where the graph is ambiguous
 	found   map[int]map[uint64]*instance
 }
 
@@ -290,7 +288,7 @@ func (w *startWalk) event(e *reconstruct.Event) {
 	}
 }
 
-// made remembers what a request is.
+// made records what a request is.
 func (w *startWalk) made(e *reconstruct.Event, proc *signature.Proc) {
 	n := &w.Nodes[e.Node()]
 	plan := planOf(proc)

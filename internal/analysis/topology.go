@@ -2,11 +2,11 @@ package analysis
 
 import "github.com/efg-tools/efg/signature"
 
-// layouts are the topologies that a process gave to communicators: by word and,
-// as far as it gave all communicators of a family the same, by family.
+// layouts holds the topologies that a process attached to communicators: by word and, if all
+// communicators of a family have the same, by family.
 type layouts struct {
 	byWord   map[uint64]*layout
-	byFamily map[uint64]*layout // nil: different ones
+	byFamily map[uint64]*layout // nil for different ones
 }
 
 // layout holds the arguments of the call that made a topology.
@@ -37,8 +37,8 @@ func (p *Process) findLayouts() error {
 	return nil
 }
 
-// describesTopology reports whether the arguments of a call tell its process the
-// neighbours in the new communicator.
+// describesTopology reports whether the arguments of a call tell its process the neighbours in
+// the new communicator.
 func describesTopology(p *signature.Proc) bool {
 	t := &p.Roles.Topology
 	return t.Dims != 0 || t.Remain != 0 || t.Edges != 0 || t.Sources != 0 && t.Degrees == 0
@@ -67,8 +67,7 @@ func (s *stream) findLayout(node int, proc *signature.Proc) error {
 	})
 }
 
-// add enters a layout. A communicator's word is used again only after 2²⁴ of its
-// family.
+// add enters a layout. A communicator's word is reused only after 2²⁴ others of its family.
 func (l *layouts) add(word uint64, a *layout, p *Process) {
 	if signature.IsConst(word) {
 		return
@@ -88,7 +87,7 @@ func sameLayout(a, b *layout) bool {
 		equal(a.in, b.in) && equal(a.out, b.out) && equal(a.index, b.index) && equal(a.edges, b.edges)
 }
 
-// derive makes the layout of a subgrid Cartesian.
+// derive makes the layout of a Cartesian subgrid.
 func (p *Process) derive(a *layout) *layout {
 	if !a.sub {
 		return a
@@ -150,8 +149,8 @@ func (p *Process) Neighbours(word uint64) (in, out []int, ok bool) {
 	return p.renumbered(ranksOf(l.in), l.parent, c), p.renumbered(ranksOf(l.out), l.parent, c), true
 }
 
-// renumbered turns ranks of a communicator into those of another that was made from it,
-// perhaps in another order.
+// renumbered translates ranks of a communicator into those of another one that was made from
+// it, possibly in another order.
 func (p *Process) renumbered(list []int, parent uint64, made *comm) []int {
 	old := p.comm(parent)
 	if old == nil || newMembers(&old.local, 0).key == newMembers(&made.local, 0).key {

@@ -93,7 +93,7 @@ func (p *Process) CommonName(comm uint64) uint64 {
 	return signature.Ident(signature.Hash(name, comm&signature.SequenceMask))
 }
 
-// maxParents bounds how far communicators are followed to what they come from.
+// maxParents bounds how many ancestors of a communicator are followed.
 const maxParents = 1 << 10
 
 func (p *Process) commonName(comm uint64, depth int) (name uint64, changed bool) {

@@ -11,7 +11,7 @@ type Volume struct {
 	Unknown uint64
 }
 
-// Add adds what n times w move.
+// Add adds n times what w moves.
 func (v *Volume) Add(w *Volume, n uint64) {
 	v.Sent += w.Sent * n
 	v.Received += w.Received * n
@@ -22,12 +22,12 @@ func (v *Volume) Add(w *Volume, n uint64) {
 	v.Unknown += w.Unknown * n
 }
 
-// transfer is what one event moves, and, if requested, its destination.
+// transfer is what one event moves and, if requested, its destination.
 type transfer struct {
 	Volume
 	comm *comm
-	// leg is told of bytes to (or, with get, from) a rank of the peers; all of
-	// bytes to every peer, or only to those of higher rank.
+	// leg is called with bytes to (or, with get, from) a rank of the peers; all means bytes to
+	// every peer, or only to those of higher rank.
 	leg func(to int, bytes uint64, get bool)
 	all func(bytes uint64, higher bool)
 }
@@ -67,7 +67,7 @@ func (c *instance) transfer(t *transfer) {
 	}
 }
 
-// bytes is the size of a payload; of one that is not significant it is 0.
+// bytes is the size of a payload; 0 for one that is not significant.
 func (c *instance) bytes(t *transfer, q *signature.Payload) uint64 {
 	var n uint64
 	switch {
@@ -129,7 +129,7 @@ func (t *transfer) product(n, size uint64, ok bool) uint64 {
 	return n * size
 }
 
-// message is a point-to-point call; of one that starts it was persistent.
+// message is a point-to-point call, or the start of a persistent one.
 func (c *instance) message(t *transfer) {
 	c.send(t)
 	c.receive(t)
@@ -156,7 +156,7 @@ func (c *instance) receive(t *transfer) {
 	}
 }
 
-// told is the number of bytes that the call's status tells.
+// told is the number of bytes according to the call's status.
 func (c *instance) told(t *transfer) uint64 {
 	if signature.IsConst(c.words[c.plan.Roles.StatusBytes]) {
 		t.Unknown = 1

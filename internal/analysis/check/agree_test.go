@@ -11,8 +11,8 @@ import (
 	"github.com/efg-tools/efg/internal/testing/testrun"
 )
 
-// agree compares what counting on the graphs gives with what iterating over the events gives,
-// wherever the graphs leave no doubt.
+// agree compares the counts on the graphs with those over the events, wherever the graphs
+// determine them.
 func agree(t *testing.T, run *runfile.Run) (sure int) {
 	t.Helper()
 	first := analysis.FirstRanks(run.Procs)
@@ -69,7 +69,7 @@ func same(t *testing.T, rank int, graph, events *tally) {
 	}
 }
 
-// Simulated programs have no faults, and the graphs say what the events say.
+// Simulated programs have no faults, and the graphs agree with the events.
 func TestSimulated(t *testing.T) {
 	for seed := range uint64(3) {
 		for _, c := range []sim.Config{

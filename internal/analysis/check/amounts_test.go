@@ -13,8 +13,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// TestAmounts records a fault in each collective, and finds them all and nothing else.
-// Calls that the library refused are no faults that stay unnoticed.
+// TestAmounts records a fault in each collective, and finds them all and nothing else. Calls
+// that the library rejected are not faults that go unnoticed.
 func constant(name string) uint64 { return signature.ConstWord(name) }
 
 func TestAmounts(t *testing.T) {
@@ -32,7 +32,7 @@ func TestAmounts(t *testing.T) {
 	})
 }
 
-// faultyFunctions are the functions with collectives with other data.
+// faultyFunctions are the functions that call collectives with differing data.
 func faultyFunctions(t *testing.T, run *runfile.Run) []string {
 	t.Helper()
 	r, err := New(run)
@@ -41,7 +41,7 @@ func faultyFunctions(t *testing.T, run *runfile.Run) []string {
 	}
 	found := map[string]bool{}
 	for _, f := range r.Findings {
-		if f.Remark != "" || f.Kind == Aborted { // the program ends so
+		if f.Remark != "" || f.Kind == Aborted { // that is how the program ends
 			continue
 		}
 		if f.Kind != CollectiveData {
@@ -53,8 +53,8 @@ func faultyFunctions(t *testing.T, run *runfile.Run) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// A member that gives another amount than it takes is found with its first event and how often
-// it does so, in loops too; the call of the others is not an error.
+// A member that sends another amount than it receives is found with its first event and the
+// number of its events, in loops too; the others' calls are not errors.
 func TestUneven(t *testing.T) {
 	const turns = 300
 	gather := func(send, take uint64) efg.Input {

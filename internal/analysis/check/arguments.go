@@ -6,8 +6,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Libraries check arguments, and end the program in a call with one that is invalid. Such
-// a call is in progress when the recording ends; its arguments tell why.
+// Libraries check arguments, and end the program in a call with one that is invalid. Such a
+// call is in progress when the recording ends; its arguments show why.
 
 // InvalidArgument is a call with an argument that can never be valid.
 const InvalidArgument Kind = "invalid argument"
@@ -41,7 +41,7 @@ func (t *tally) invalidArgument(words []uint64) string {
 	return ""
 }
 
-// values are the values of an argument: the elements of an array, as far as they are known.
+// values are the values of an argument: the elements of an array, if they are known.
 func (a *arguments) values(i int) []uint64 {
 	if a.r.proc.Words[i].Form == signature.VecForm {
 		return a.t.p.Vec(a.words[i])
@@ -105,8 +105,8 @@ func (a *arguments) invalidHandle(q *signature.Param, i int, v uint64) string {
 	return ""
 }
 
-// freed reports whether an object was freed as often as it was made. (A datatype is named by
-// its content, and may have been made several times.)
+// freed reports whether an object was freed as often as it was made. (A datatype is identified
+// by its content, and may have been made several times.)
 func (a *arguments) freed(kind signature.Kind, v uint64) bool {
 	l := a.t.objects[object{kind, v}]
 	return l != nil && l.made > 0 && l.freed >= l.made
@@ -185,10 +185,11 @@ func (a *arguments) invalidRoot(v uint64) string {
 	return fmt.Sprintf("is %s, which is not a rank of an intracommunicator", tagText(v))
 }
 
-// In most libraries MPI_BOTTOM is a null pointer.
+// MPI_BOTTOM is a null pointer in most libraries.
 var wordNull, wordBottom = signature.ConstWord("EFG_NULL"), signature.ConstWord("MPI_BOTTOM")
 
-// invalidBuffer: a null pointer is a buffer of no elements, or of datatypes with addresses.
+// invalidBuffer: a null pointer is valid for no elements, or for datatypes with absolute
+// addresses.
 func (a *arguments) invalidBuffer(i int) string {
 	p := a.r.proc
 	d := p.Roles.DataOf(i)
@@ -202,7 +203,7 @@ func (a *arguments) invalidBuffer(i int) string {
 }
 
 // significant reports whether the process's buffer is significant: one that only the root of a
-// collective needs may be anything elsewhere.
+// collective uses may have any value elsewhere.
 func (a *arguments) significant(buffer int) bool {
 	p := a.r.proc
 	r := &p.Roles
@@ -224,7 +225,7 @@ func (a *arguments) significant(buffer int) bool {
 	return !atRoot || own != nil && own.Index(a.t.p.Data.Rank) == int(root)
 }
 
-// basic reports whether a datatype is predefined, and has elements.
+// basic reports whether a datatype is predefined and has elements.
 func (a *arguments) basic(word uint64) bool {
 	size, ok := a.t.p.TypeBytes(word)
 	return signature.IsConst(word) && ok && size > 0

@@ -9,8 +9,8 @@ import (
 	"github.com/efg-tools/efg/internal/testing/testrun"
 )
 
-// endings are the ways in which testdata/c/invalid.c ends, and what is found: the call,
-// the kind, and what the text has in it.
+// endings are the ways in which testdata/c/invalid.c ends, and what is found: the call, the
+// kind, and a part of the text.
 var endings = []struct{ name, op, text string }{
 	{"send_comm", "MPI_Send", "comm is MPI_COMM_NULL; it was in MPI_Send("},
 	{"send_type", "MPI_Send", "datatype is MPI_DATATYPE_NULL; "},
@@ -59,12 +59,11 @@ var endings = []struct{ name, op, text string }{
 	{"right", "", ""},
 }
 
-// statusOnly begins what is said where nothing but the exit status tells that a program
-// was ended.
+// statusOnly begins the text if only the exit status shows that a program was ended.
 const statusOnly = "the program ended with status"
 
-// TestEndings records programs that MPI or a signal ends: the call is found, with the
-// argument that is invalid where one is. With valid arguments nothing is.
+// TestEndings records programs that MPI or a signal ends: the call is found, with the invalid
+// argument if there is one. With valid arguments nothing is found.
 func TestEndings(t *testing.T) {
 	var list []testrun.Program
 	for _, e := range endings {
@@ -85,7 +84,7 @@ func TestEndings(t *testing.T) {
 		matches := func(fault string) bool {
 			return strings.Contains(fault, want.op+" at ") && strings.Contains(fault, want.text) && strings.Contains(fault, "invalid.c:")
 		}
-		// Where only the exit status is known, each rank's call may have been the one.
+		// If only the exit status is known, it may have been any rank's call.
 		others := slices.DeleteFunc(slices.Clone(faults), func(fault string) bool {
 			return matches(fault) || strings.HasPrefix(want.text, statusOnly) && strings.HasPrefix(fault, "program ended early: ")
 		})

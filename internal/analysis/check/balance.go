@@ -6,10 +6,10 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// balance has, for each member of a communicator, the totals that it sends according to itself
-// and to the receivers, and the totals that it receives.
+// balance holds, for each member of a communicator, the totals that it sends, according to
+// itself and to the receivers, and the totals that it receives.
 type balance struct {
-	ranks                  int // that were added
+	ranks                  int // ranks added
 	unknown                bool
 	sent, taken            []uint64 // sent: according to the sender, according to the others
 	arriving, expectedHere []uint64 // received: according to the others, according to the receiver
@@ -34,7 +34,7 @@ func (b *balance) add(me int, s *exchanges) {
 	}
 }
 
-// Bounds of what is looked at where sums do not agree.
+// Bounds of the search where sums disagree.
 const (
 	maxSenders   = 4
 	maxReceivers = 32
@@ -64,7 +64,7 @@ func (b *builder) exchange(k scopeKey, s *scopeState) error {
 	return nil
 }
 
-// unequalPair finds a member that receives other data from member i than that sends.
+// unequalPair finds a member that receives other data from member i than i sends to it.
 func (b *builder) unequalPair(k scopeKey, s *scopeState, i int) (*candidateFault, error) {
 	from, err := b.reading(s.members.at(i), k)
 	if err != nil {

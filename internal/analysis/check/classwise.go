@@ -6,26 +6,26 @@ import (
 	"github.com/efg-tools/efg/internal/analysis"
 )
 
-// The processes of a rank class do the same, but with other peers. What concerns one
-// process alone is found out once for all of them, and so are their messages, with
-// symbols for the peers. Most channels need no more: the receiver's class takes as
-// many from that distance as the sender's class sends there. Only the others
-// are looked at one by one.
+// The processes of a rank class do the same, but with other peers. What concerns one process
+// alone is determined once for all of them; so are their messages, with symbols for the peers.
+// For most channels that is sufficient: the receiver's class receives as many messages from
+// that distance as the sender's class sends there. Only the other channels are examined one by
+// one.
 
-// self stands for its own rank in channels of a class.
+// self stands for the process's own rank in channels of a class.
 const self = analysis.Self
 
 // classTally is what the processes of a class have in common.
 type classTally struct {
 	once     sync.Once
 	err      error
-	ok       bool // it says all that a tally of a process would
+	ok       bool // it is as complete as a tally of a process
 	symbolic *analysis.Symbolic
 	*findings
 	flows []*classFlow
-	// by what both sides of a channel name
+	// by what both sides know about a channel
 	out, in map[named][]*classFlow
-	// plain: the channels of a name differ in each process
+	// plain: the channels with a name are distinct in each process
 	plainOut, plainIn map[named]bool
 }
 
@@ -61,7 +61,7 @@ const (
 	maxSeen    = 1 << 20
 )
 
-// classOf returns the tally of a process's class, from its second process on; nil: there is
+// classOf returns the tally of a process's class, from its second process on; nil if there is
 // none.
 func (b *builder) classOf(p *analysis.Process) *classTally {
 	key, ok := p.Class()
@@ -111,8 +111,8 @@ func (c *classTally) fill(p *analysis.Process) error {
 	return nil
 }
 
-// ranksInCollectives reports whether collective calls of a process that stands for a class
-// are other ones in each: with roots at a distance, or other data for each member.
+// ranksInCollectives reports whether the collective calls of a process that stands for a class
+// differ between its members: they have roots at a distance, or other data for each member.
 func ranksInCollectives(p *analysis.Process) bool {
 	for i := range p.Data.Streams {
 		for k := range p.Data.Streams[i].Nodes {
@@ -129,15 +129,15 @@ func ranksInCollectives(p *analysis.Process) bool {
 	return false
 }
 
-// plain finds the names whose channels are different ones in each process: there is one,
-// or all are at different distances in one communicator.
+// plain finds the names whose channels are distinct in each process: there is only one, or all
+// are at different distances in one communicator.
 func (c *classTally) plain(flows map[named][]*classFlow) map[named]bool {
 	plain := map[named]bool{}
 	for at, list := range flows {
 		comms, ranks := map[int]bool{}, map[int]bool{}
 		for _, f := range list {
 			if f.peer() < analysis.FirstSymbol {
-				comms[-1], comms[-2] = true, true // at no distance: not plain with others
+				comms[-1], comms[-2] = true, true // not at a distance: not plain together with others
 				continue
 			}
 			comm, _ := c.symbolic.Relative(f.peer())
@@ -149,7 +149,7 @@ func (c *classTally) plain(flows map[named][]*classFlow) map[named]bool {
 	return plain
 }
 
-// addClass adds a process of a class. The caller has the lock.
+// addClass adds a process of a class. The caller holds the lock.
 func (b *builder) addClass(p *analysis.Process, c *classTally) {
 	b.addFindings(p, c.findings)
 	for a, n := range c.t.waiting {
@@ -160,7 +160,7 @@ func (b *builder) addClass(p *analysis.Process, c *classTally) {
 }
 
 // matchClasses adds the channels of processes of classes to those of the others, except those
-// where everything sent was certainly received.
+// on which everything sent was certainly received.
 func (b *builder) matchClasses() {
 	for i, c := range b.members {
 		if c == nil {
@@ -207,7 +207,7 @@ func join(all map[channel]*flow, k channel, f *flow) {
 }
 
 // matches reports whether process i of class c and its peer agree on a channel: each of them
-// has it once, one sends as many messages as the other receives, and their datatypes are all
+// has it once, one sends as many messages as the other receives, and all their datatypes are
 // alike.
 func (b *builder) matches(i int, c *classTally, f *classFlow, peer int) bool {
 	if f.from == f.to {

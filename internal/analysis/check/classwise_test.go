@@ -12,15 +12,15 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// alone checks a run without what ranks of a class have in common.
+// alone checks a run without using rank classes.
 func alone(run *runfile.Run) (*Report, error) {
 	b := newBuilder(run, nil)
 	b.alone = true
 	return b.check()
 }
 
-// compareAlone demands that a report is the same without classes, and returns how many
-// processes were counted with others of their class.
+// compareAlone demands that a report is the same without rank classes, and returns how many
+// processes were counted together with others of their class.
 func compareAlone(t *testing.T, run *runfile.Run) (shared, findings int) {
 	t.Helper()
 	b := newBuilder(run, nil)
@@ -45,8 +45,7 @@ func compareAlone(t *testing.T, run *runfile.Run) (shared, findings int) {
 	return shared, len(got.Findings)
 }
 
-// deed is something that several ranks do, each with a peer of its own, or one for
-// all.
+// deed is a call that several ranks make, each with a peer of its own or all with one peer.
 type deed struct {
 	op       string
 	near     bool   // peer is a distance
@@ -59,7 +58,7 @@ type deed struct {
 	wait     bool
 }
 
-// deeds are those of ranks that do the same.
+// deeds are random calls of ranks that all do the same.
 func deeds(r *rand.Rand, size int) (list []deed) {
 	tags := 1 + r.Uint64N(3)
 	for range 1 + r.IntN(8) {
@@ -72,8 +71,8 @@ func deeds(r *rand.Rand, size int) (list []deed) {
 	return list
 }
 
-// mirrored adds to what ranks send what ranks at the same distance receive, so that
-// some channels are as they should be.
+// mirrored adds, to what ranks send, receives by ranks at the same distance, so that some
+// channels match.
 func mirrored(r *rand.Rand, list []deed, size int) []deed {
 	for _, d := range list {
 		if (d.op == "MPI_Send" || d.op == "MPI_Isend") && d.near && r.IntN(5) > 0 {
@@ -84,7 +83,7 @@ func mirrored(r *rand.Rand, list []deed, size int) []deed {
 	return list
 }
 
-// words are those of a deed of a rank, but for its request.
+// words are the words of a rank's deed, except its request.
 func (d *deed) words(rank, size int) []uint64 {
 	p := signature.ProcByName(d.op)
 	w := make([]uint64, len(p.Words))
@@ -110,7 +109,7 @@ func (d *deed) words(rank, size int) []uint64 {
 	return w
 }
 
-// does makes the process of a rank.
+// does makes the process of a rank that does what a list says.
 func does(t *testing.T, list []deed, rank, size int) *efg.Process {
 	t.Helper()
 	var defs efg.Definitions
@@ -147,7 +146,7 @@ func does(t *testing.T, list []deed, rank, size int) *efg.Process {
 	return &efg.Process{Rank: rank, Size: size, Streams: []efg.Stream{*s}, Defs: defs.List}
 }
 
-// waitWords complete a request as it was posted.
+// waitWords are the words of a call that completes a request as it was posted.
 func waitWords(id uint64) []uint64 {
 	p := signature.ProcByName("MPI_Wait")
 	w := make([]uint64, len(p.Words))
@@ -161,8 +160,8 @@ func waitWords(id uint64) []uint64 {
 	return w
 }
 
-// Ranks that do the same are counted together; what is found must be what is found one by
-// one, where all is as it should be and where it is not.
+// Ranks that do the same are counted together; the findings must be those of counting one by
+// one, with and without faults.
 func TestClassesRandom(t *testing.T) {
 	shared, findings, clean := 0, 0, 0
 	for seed := range uint64(300) {

@@ -9,26 +9,26 @@ import (
 	"github.com/efg-tools/efg/reconstruct"
 )
 
-// Where the times of all events were recorded, an operation must not end before what it needs
-// of another process has begun. Clocks of processes on one machine are one, so the processes of
-// a machine are iterated side by side, each as far as the others let it: what has no
-// counterpart yet is kept, and a process with too much of that waits until the others have
-// caught up.
+// If the times of all events were recorded, an operation must not end before the operation that
+// it needs of another process has begun. Processes on one machine share a clock, so the
+// processes of a machine are iterated side by side, each as far as the others allow: operations
+// without a counterpart so far are kept, and a process with too many of these waits until the
+// others have caught up.
 
 // clockCheck iterates over the events of the processes of a machine.
 type clockCheck struct {
 	b              *builder
 	streams        []*streamCursor
-	here           map[int]bool // ranks, and whether the order of their messages is known
-	limit          int          // how many operations of a queue may have no counterpart yet
+	here           map[int]bool // whether the order of the messages is known, by rank
+	limit          int          // maximum number of operations of a queue without a counterpart
 	total          uint64       // events of all streams
 	queues         map[channel]*messageQueue
 	collectives    map[scopeKey]*openCollectives
 	contradictions map[contradictionKey]*contradiction
 }
 
-// Bounds of clockCheck.limit. With the most that is tried a run is not iterated to the end if
-// its processes are still further apart.
+// Bounds of clockCheck.limit. If processes are further apart than the largest limit, the run is
+// not iterated to the end.
 const (
 	firstLimit = 1 << 10
 	lastLimit  = 1 << 19
@@ -45,26 +45,26 @@ type streamCursor struct {
 	events    uint64 // of the stream
 	timeError int64  // error bound of its times
 	names     *reconstruct.Names
-	roles     []*roles // of nodes where requests complete
+	roles     []*roles // by node, where requests complete
 	coll      []*collRoles
-	m         *messages // nil: messages are not compared
+	m         *messages // nil if messages are not compared
 	tally     *tally
 	open      map[uint64][]*operation // by request
-	// forgotten are operations whose completion is not compared: too many requests
-	// were open. The first is at event forgot.
+	// forgotten counts operations whose completion is not compared, because too many requests
+	// were pending. The first is at event forgot.
 	forgotten, forgot uint64
 
 	next func() (*reconstruct.Event, error, bool)
 	stop func()
-	e    *reconstruct.Event // the next one; nil at the end
+	e    *reconstruct.Event // the next event; nil at the end
 
 	moves           []transfer // of e
-	scope           scopeKey   // of e, if members of a communicator meet there
+	scope           scopeKey   // of e, if it is a collective that is compared
 	known           bool       // moves and scope are those of e
 	collectiveCalls map[scopeKey]uint64
 }
 
-// eventTime is an event.
+// eventTime is the time of the beginning or the end of an event.
 type eventTime struct {
 	by    *streamCursor
 	node  int32
@@ -74,19 +74,19 @@ type eventTime struct {
 
 // operation is one side of a message, or a process's part in a collective call.
 type operation struct {
-	begun, ended eventTime // ended.by is nil if it did not
+	begun, ended eventTime // ended.by is nil if it has not ended
 	side         int       // 0 sends, 1 receives
 	sync         bool      // a synchronous send
 	other        *operation
 }
 
-// messageQueue are the operations of a channel, all of one side, that have no counterpart yet;
-// nil: the channel is not compared.
+// messageQueue holds the operations of a channel, all of one side, that have no counterpart so
+// far; it is nil if the channel is not compared.
 type messageQueue struct{ waiting []*operation }
 
 // openCollectives are the calls of a communicator that not all members on the machine have made.
 type openCollectives struct {
-	size  int // 0: not compared
+	size  int // 0 if not compared
 	done  uint64
 	calls []openCollective
 }
@@ -94,7 +94,7 @@ type openCollectives struct {
 // openCollective is a collective call that no member leaves before all have entered it.
 type openCollective struct {
 	arrived     int
-	first, last eventTime // that left, that came
+	first, last eventTime // the first member that left, the last that entered
 }
 
 // clockChecks compares the times of the processes of each machine.
@@ -192,7 +192,7 @@ func (x *clockCheck) open(p *analysis.Process, sites []runfile.Site) error {
 	return nil
 }
 
-// prepare notes which nodes complete requests, and where members meet.
+// prepare finds the nodes that complete requests, and those of collectives.
 func (t *streamCursor) prepare(s *efg.Stream) {
 	for k := range s.Nodes {
 		r := rolesOf(&s.Nodes[k])
@@ -213,7 +213,7 @@ func (t *streamCursor) prepare(s *efg.Stream) {
 // members.
 func (c *collRoles) synchronizes() bool { return c.proc.Synchronises() && !c.vector() }
 
-// fetch goes to the next event.
+// fetch moves to the next event.
 func (t *streamCursor) fetch() error {
 	e, err, ok := t.next()
 	if t.e = e; !ok {

@@ -17,7 +17,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// timed is a call that begins and ends at some µs.
+// timed is a call with the µs at which it begins and ends.
 type timed struct {
 	in       efg.Input
 	from, to uint64
@@ -91,7 +91,7 @@ var traced = runfile.Meta{Time: runfile.TraceTime(efg.ErrorUnit / 100)}
 
 var micros = regexp.MustCompile(`\d+µs`)
 
-// Each kind of contradiction is found, and what only seems to be one is not.
+// Each kind of contradiction is found, and apparent ones are not.
 func TestTimesContradict(t *testing.T) {
 	barrier, sum := collective("MPI_Barrier", 0), collective("MPI_Allreduce", 1)
 	for _, c := range []struct {
@@ -130,8 +130,8 @@ func TestTimesContradict(t *testing.T) {
 	}
 }
 
-// farApart are two ranks of which each begins with n calls that the other answers only
-// after its own, and a barrier that the first leaves before the second comes.
+// farApart makes two ranks, each of which begins with n calls that the other answers only after
+// its own, and a barrier that the first leaves before the second enters it.
 func farApart(n uint64) (out, in []timed) {
 	tagged := func(op string, tag uint64) efg.Input {
 		in := blocking(op)
@@ -165,8 +165,8 @@ func TestFarApart(t *testing.T) {
 	}
 }
 
-// Where processes are too far apart to be compared to the end the report tells from
-// where on they are not.
+// If processes are too far apart to be compared to the end, the report says from where on they
+// are not.
 func TestTooFarApart(t *testing.T) {
 	const n = 3 * firstLimit
 	out, in := farApart(n)
@@ -180,7 +180,8 @@ func TestTooFarApart(t *testing.T) {
 	for _, u := range r.Uncompared {
 		got = append(got, fmt.Sprintf("rank %d event %d: %d calls, %s", u.Rank, u.Event, u.Calls, u.Text))
 	}
-	// Both get as far as the first limit lets them. Event 0 is MPI_Init, the last two are the barrier and MPI_Finalize.
+	// Both get to the first limit. Event 0 is MPI_Init, the last two are the barrier and
+	// MPI_Finalize.
 	const event, calls = 1 + firstLimit, 2*n + 2 - firstLimit
 	const text = "some processes are more than 1024 calls on a communicator or channel ahead of others"
 	want := []string{fmt.Sprintf("rank 0 event %d: %d calls, %s", event, calls, text), fmt.Sprintf("rank 1 event %d: %d calls, %s", event, calls, text)}
@@ -189,7 +190,7 @@ func TestTooFarApart(t *testing.T) {
 	}
 }
 
-// Both parts of the work say how much of them is done.
+// Both parts of the work report their progress.
 func TestProgress(t *testing.T) {
 	out, in := farApart(3 * firstLimit)
 	last := map[string][2]uint64{}

@@ -21,8 +21,8 @@ type scopeState struct {
 	members   memberList
 	unordered bool
 	classes   map[[3]uint64]*class
-	sure      uint64   // calls of each member before one that failed
-	balance   *balance // of calls that are compared for each pair of members; nil: none
+	sure      uint64   // number of calls of each member before one that failed
+	balance   *balance // of calls that are compared for each pair of members; nil if there are none
 }
 
 // use adds the calls of a process.
@@ -51,7 +51,7 @@ func (b *builder) use(p *analysis.Process, list map[scopeKey]*usage) {
 	}
 }
 
-// maxClasses bounds how many classes of a communicator are compared.
+// maxClasses bounds the number of classes of a communicator that are compared.
 const maxClasses = 32
 
 // collectives compares the calls of the members of each communicator.
@@ -76,7 +76,7 @@ func (b *builder) collectives() error {
 	return nil
 }
 
-// countComplete is 1 if the calls of a class are all recorded, of one rank at least.
+// countComplete is 1 if all calls of at least one rank of a class are recorded.
 func (b *builder) countComplete(c *class) int {
 	for _, r := range c.ranks {
 		if !b.short[r] {
@@ -86,8 +86,8 @@ func (b *builder) countComplete(c *class) int {
 	return 0
 }
 
-// list are the classes; where calls have no order, those that differ in their order
-// are one.
+// list returns the classes; if calls have no order, classes that differ only in order are
+// combined.
 func (s *scopeState) list() []*class {
 	merged := map[[3]uint64]*class{}
 	for _, c := range s.classes {

@@ -18,7 +18,7 @@ type coll struct {
 	root  uint64
 	count uint64
 	sum   string
-	self  bool // no collective of the others
+	self  bool // not a collective of the other ranks
 }
 
 // collProgram is a random program: blocks of calls in loops.
@@ -66,7 +66,7 @@ func (c coll) words() []uint64 {
 	return w
 }
 
-// setWords gives words by their names.
+// setWords sets words by their names.
 func setWords(in *efg.Input, values map[string]uint64) {
 	p := signature.ProcByID(signature.Header(in.Words[0]).Proc())
 	for i := 3; i < len(in.Words); i++ {
@@ -85,7 +85,7 @@ func runOf(t *testing.T, ranks ...[]coll) *runfile.Run {
 	return runThat(t, nil, ranks...)
 }
 
-// runThat records what ranks call. ends are how they end, if not by MPI_Finalize.
+// runThat records what ranks call. ends says how they end, if not by MPI_Finalize.
 func runThat(t *testing.T, ends []efg.End, ranks ...[]coll) *runfile.Run {
 	t.Helper()
 	var procs []*efg.Process
@@ -117,8 +117,8 @@ func runThat(t *testing.T, ends []efg.End, ranks ...[]coll) *runfile.Run {
 	return run
 }
 
-// change changes a program in one place, and says which kind of fault that is and
-// where; "" if it is none that others see.
+// change changes a program in one place, and returns the kind and the position of the resulting
+// fault; "" if the others do not notice it.
 func change(r *rand.Rand, list []coll) ([]coll, Kind, uint64) {
 	list = slices.Clone(list)
 	i := r.IntN(len(list))
@@ -147,7 +147,7 @@ func change(r *rand.Rand, list []coll) ([]coll, Kind, uint64) {
 	return list, kind, uint64(i) + 1
 }
 
-// Where a rank does something else once, in a loop of many, is found, and what.
+// A single different call of one rank, in a loop of many, is found and described.
 func TestOneChange(t *testing.T) {
 	for seed := range uint64(300) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

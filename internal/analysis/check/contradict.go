@@ -10,11 +10,10 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// granularity is the additional tolerance between clocks of one machine, ns.
+// granularity is the additional tolerance between the clocks of one machine in ns.
 const granularity = 1000
 
-// maxUncompleted bounds the requests of a process that are remembered until they are
-// complete.
+// maxUncompleted bounds the requests of a process that are kept until they are complete.
 const maxUncompleted = 1 << 20
 
 // transfer processes the messages of the event.
@@ -42,7 +41,7 @@ func (x *clockCheck) transfer(t *streamCursor, r *roles) {
 	}
 }
 
-// pair joins an operation to the first of the other side that has no counterpart.
+// pair matches an operation with the first one of the other side that has no counterpart.
 func (x *clockCheck) pair(l *messageQueue, o *operation) {
 	if len(l.waiting) == 0 || l.waiting[0].side == o.side {
 		l.waiting = append(l.waiting, o)
@@ -70,8 +69,8 @@ func (x *clockCheck) complete(t *streamCursor, r *roles) {
 	}
 }
 
-// compare checks the end of an operation, if that and its counterpart are known. Only
-// synchronous sends need one.
+// compare checks the end of an operation if it and its counterpart are known. Of sends, only
+// synchronous ones need a counterpart.
 func (x *clockCheck) compare(o *operation) {
 	switch {
 	case o.ended.by == nil || o.other == nil:
@@ -88,7 +87,7 @@ type contradictionKey struct {
 	site     uint64
 }
 
-// contradiction are contradictions at one callsite.
+// contradiction holds the contradictions at one callsite.
 type contradiction struct {
 	first *candidateFault
 	count map[int]uint64 // by rank
@@ -118,7 +117,7 @@ func (x *clockCheck) requireOrder(what string, ended, needs *eventTime) {
 	}
 }
 
-// report adds what was found to the groups, each with the text of its first.
+// report adds the findings to the groups, each with the text of its first one.
 func (x *clockCheck) report() {
 	keys := slices.SortedFunc(maps.Keys(x.contradictions), func(a, b contradictionKey) int {
 		return cmp.Or(cmp.Compare(a.site, b.site), cmp.Compare(a.op, b.op), cmp.Compare(a.what, b.what))
@@ -137,7 +136,7 @@ func (x *clockCheck) report() {
 	}
 }
 
-// remainder notes what was not compared.
+// remainder reports what was not compared.
 func (x *clockCheck) remainder() {
 	for _, t := range x.streams {
 		if t.e != nil && t.events > t.e.Seq {

@@ -56,8 +56,8 @@ func (t *tally) countNode(i, k int, s *efg.Stream) error {
 	return t.countObjects(i, k, r, at)
 }
 
-// countMessages counts what a call sends, and what it receives if the call itself
-// says what came.
+// countMessages counts what a call sends, and what it receives if the call itself returns the
+// message's status.
 func (t *tally) countMessages(i, k int, n *efg.Node, r *roles, at place) error {
 	if r.proc.Persistent || !r.sends && !r.receives {
 		return nil

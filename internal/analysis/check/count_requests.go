@@ -6,8 +6,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// array is the array of requests, or the one request, of a call. What the order of
-// events decides is in doubt.
+// array is the array of requests, or the single request, of a call. It sets doubt if that
+// depends on the order of events.
 func (t *tally) array(i, k int, r *roles, v *analysis.ValueGroup) []uint64 {
 	if !r.vec {
 		return []uint64{v.Word(r.requests)}
@@ -18,8 +18,8 @@ func (t *tally) array(i, k int, r *roles, v *analysis.ValueGroup) []uint64 {
 	if v.Word(r.requests) != signature.Same {
 		return nil
 	}
-	// Some of the array may be complete and null: only a call that names what it
-	// completed leaves no doubt, or persistent requests, which stay.
+	// Some entries may be complete and null: only a call that names the requests that it
+	// completed leaves no doubt, or persistent requests, which remain.
 	a, ok := t.p.ArrayAt(i, k)
 	if !ok || r.completes == "all" && !t.allPersistent(a) {
 		t.doubt = true
@@ -97,13 +97,13 @@ func (t *tally) started(id, times uint64) {
 			t.received(o.Peer, t.name(o.Comm), o.Tag, data{o.Datatype, 1}, times, at)
 		}
 	}
-	if moves { // with MPI_PROC_NULL a request may count as inactive at once
+	if moves { // with MPI_PROC_NULL a request may become inactive at once
 		lifeAt(t.starts, at).made += times
 	}
 }
 
-// persistentWild reports whether receives of a node may have wildcards. If some have
-// and some not, there is doubt.
+// persistentWild reports whether receives of a node may have wildcards. If only some have, it
+// sets doubt.
 func (t *tally) persistentWild(n *efg.Node) bool {
 	r := rolesOf(n)
 	if n.Mask&mask(r.source, r.recvTag) != 0 {
@@ -112,12 +112,12 @@ func (t *tally) persistentWild(n *efg.Node) bool {
 	return hasWildcard(r, n.Words[r.source], n.Words[r.recvTag])
 }
 
-// freed counts requests that are freed.
+// freed counts freed requests.
 func (t *tally) freed(id, times uint64) {
 	if n, at, ok := t.issuer(id); ok {
 		lifeAt(t.requests, at).freed += times
 		if r := rolesOf(n); r.receives {
-			t.doubt = true // a message may come yet
+			t.doubt = true // a message may still arrive
 		}
 	}
 }
@@ -183,13 +183,13 @@ func (t *tally) settle() {
 		}
 		t.pend(n, r, open)
 	}
-	// The order of starts and completions is not in their numbers.
+	// The numbers do not show the order of starts and completions.
 	if len(t.starts) > 0 && !t.alternate() {
 		t.doubt = true
 	}
 }
 
-// pend notes receives of a node that were never completed.
+// pend records receives of a node that were never completed.
 func (t *tally) pend(n *efg.Node, r *roles, open uint64) {
 	if n.Mask&mask(signature.ObjectWord, r.source, r.recvTag, r.message) != 0 {
 		t.doubt = true

@@ -13,17 +13,17 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// A finding about a message is at the sender. What the receiver did is in its text: the call
-// that received it as something else, or one that waits for another message.
+// A finding about a message belongs to the sender. Its text says what the receiver did: the
+// call that received it as something else, or one that waits for another message.
 
 // openReceive is a receive without a message.
 type openReceive struct {
 	eventRef
 	comm uint64 // its common name
-	from int    // NoRank: any
+	from int    // NoRank for any source
 	tag  uint64
 	op   string
-	site uint64 // 0: that of its node
+	site uint64 // 0 for the callsite of its node
 }
 
 // counterparts determines what the receivers of messages did.
@@ -73,7 +73,7 @@ func dataText(names *reconstruct.Names, datatype uint64) string {
 	return names.Handle(signature.Type, datatype)
 }
 
-// receivesInCall are the receives that the threads of a process were in when its recording
+// receivesInCall are the receives in progress in the threads of a process when its recording
 // ended.
 func (t *tally) receivesInCall() (list []openReceive) {
 	for i := range t.p.Data.Streams {
@@ -139,8 +139,8 @@ func (t *tally) waitsText(r *openReceive, names *reconstruct.Names) string {
 		t.rank, from, tag, names.Handle(signature.Comm, r.comm), r.op, placeText(names, r.event, site))
 }
 
-// rankText names a rank of the run and, where that is another number, of a communicator, the
-// other side's if it has two.
+// rankText names a rank of the run and, if it differs, its rank in a communicator, in the
+// remote group if there is one.
 func rankText(p *analysis.Process, comm uint64, rank int, names *reconstruct.Names) string {
 	own, other := p.Members(comm)
 	if other != nil {

@@ -17,7 +17,7 @@ const (
 	CollectiveData    Kind = "collective call with other data"
 )
 
-// compare finds where each class departs from the first one.
+// compare finds where each class diverges from the first one.
 func (b *builder) compare(k scopeKey, s *scopeState, list []*class) error {
 	reference, err := b.reading(list[0].ranks[0], k)
 	if err != nil {

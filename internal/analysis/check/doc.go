@@ -1,7 +1,7 @@
 // Package check looks for errors of a program in its recording: messages that were never
 // received, requests that were never completed, objects that were never freed, mismatched
 // collectives, calls outside MPI_Init and MPI_Finalize, persistent requests that are started
-// twice. It knows the results of calls that returned, and of others that they were entered.
+// twice. Of calls that returned it knows the results, of others only that they were entered.
 //
 // Messages, requests and objects are counted on the graphs. The events of a process are
 // iterated only where counting is not conclusive (an array of requests that depends on the
@@ -12,7 +12,7 @@
 // communicator do not overtake each other, so if fewer were received than sent, the last ones
 // are lost.
 //
-// With the times of all events, those of processes on one machine are compared too:
-// where an operation ends before what it needs of another process has begun, a clock
-// or the recording is wrong.
+// With the times of all events, those of processes on one machine are compared too: if an
+// operation ends before one that it needs in another process has begun, a clock or the
+// recording is wrong.
 package check

@@ -9,13 +9,13 @@ import (
 // wantedEvents are the events that a walk is to find.
 type wantedEvents struct {
 	sends   map[channel]uint64 // the send that is preceded by this many others on the channel
-	typed   map[channel]uint64 // the same
+	typed   map[channel]uint64 // likewise
 	takes   map[channel]uint64 // the receive that is preceded by this many others on the channel
 	objects map[object]bool    // the last call that made them
 	nodes   map[place]bool     // the first event of a node
 }
 
-// eventRef is an event.
+// eventRef identifies an event.
 type eventRef struct {
 	place
 	event uint64
@@ -53,10 +53,10 @@ type posted struct {
 	comm                       uint64
 	dest, sendTag, source, tag uint64
 	message                    uint64
-	data                       data // that are sent
+	data                       data // of the messages sent
 	recvType                   uint64
 	cancelled                  bool
-	older                      *posted // with the same name, complete in a thread that comes later
+	older                      *posted // another one with the same name, which a later thread completes
 }
 
 // walk counts by iterating over the events in order.
@@ -68,9 +68,9 @@ type walk struct {
 	e      *reconstruct.Event
 	open   map[uint64]*posted     // by request: issued or started, and not complete
 	made   map[uint64]*posted     // persistent requests
-	early  map[uint64][][2]uint64 // completed in another thread before their post was seen
+	early  map[uint64][][2]uint64 // completed in another thread before their creation was seen
 	done   []bool
-	single bool // the process has one thread: its events are in one order
+	single bool // the process has one thread, so its events are ordered
 }
 
 // walkThrough replaces the counts of a tally by exact ones.
@@ -135,7 +135,7 @@ func (x *walk) event() {
 	}
 }
 
-// probe: a message is matched, and will be received on that communicator.
+// probe: a message is matched, and will be received on this communicator.
 func (x *walk) probe(r *roles) {
 	if id, ok := idOf(x.e, r.found); ok {
 		x.probed[id] = x.e.Word(signature.ObjectWord)
@@ -199,7 +199,7 @@ func (x *walk) message(r *roles, at eventRef) {
 	x.receive(x.p.PeerOf(comm, source), x.name(comm), tag, e.Word(r.recvType), at)
 }
 
-// word is a word of the event; of one that the procedure does not have 0.
+// word is a word of the event; 0 if the procedure does not have it.
 func (x *walk) word(i int) uint64 {
 	if i == 0 {
 		return 0
@@ -207,7 +207,7 @@ func (x *walk) word(i int) uint64 {
 	return x.e.Word(i)
 }
 
-// issue: a request is made.
+// issue: a request is created.
 func (x *walk) issue(r *roles, at eventRef) {
 	e := x.e
 	id, ok := idOf(e, r.request)
@@ -271,7 +271,7 @@ func (x *walk) handle(r *roles, at eventRef) {
 	}
 }
 
-// await notes the persistent requests that a call is to complete.
+// await records the persistent requests that a call is to complete.
 func (x *walk) await(array []uint64) {
 	for _, id := range array {
 		if q := x.made[id]; q != nil {
@@ -292,7 +292,7 @@ func (x *walk) start(id uint64, at eventRef) {
 	}
 	x.begun[q.place] = true
 	if !q.moves() {
-		return // it may count as inactive at once
+		return // it may become inactive at once
 	}
 	if !x.startedAgain(x.open[id], at) {
 		lifeAt(x.starts, q.place).made++
@@ -302,7 +302,7 @@ func (x *walk) start(id uint64, at eventRef) {
 	x.begin(id, &begun)
 }
 
-// startedAgain notes a start of a request that is active.
+// startedAgain records a start of a request that is active.
 func (x *walk) startedAgain(active *posted, at eventRef) bool {
 	if active == nil || !x.single {
 		return false
@@ -311,7 +311,7 @@ func (x *walk) startedAgain(active *posted, at eventRef) bool {
 	return true
 }
 
-// moves reports whether the operation is not one with MPI_PROC_NULL alone.
+// moves reports whether the operation has a peer other than MPI_PROC_NULL.
 func (q *posted) moves() bool {
 	return !q.r.sends && !q.r.receives || q.r.sends && q.dest != signature.ProcNull || q.r.receives && q.source != signature.ProcNull
 }
@@ -332,7 +332,7 @@ func (x *walk) free(id uint64) {
 	}
 }
 
-// forget takes a request out of those that are open.
+// forget removes a request from the pending ones.
 func (x *walk) forget(id uint64, q *posted) {
 	delete(x.open, id)
 	if q.older != nil {
@@ -395,7 +395,7 @@ func (x *walk) leaveOpen(q *posted) {
 	}
 }
 
-// close notes what is open at the end.
+// close records what is pending at the end.
 func (x *walk) close() {
 	for _, q := range x.open {
 		for ; q != nil; q = q.older {
@@ -409,7 +409,7 @@ func (x *walk) close() {
 	}
 }
 
-// keep keeps the first request of a node that is open at the end.
+// keep keeps the first request of each node that is pending at the end.
 func (x *walk) keep(q *posted) {
 	if f, ok := x.foundEvents.pending[q.place]; !ok || q.event < f.event {
 		x.foundEvents.pending[q.place] = q.eventRef

@@ -21,8 +21,7 @@ type arrayCall struct {
 	moves [][]uint64
 }
 
-// input is the call of a rank. Other calls than MPI_Alltoallw are in datatypes of four
-// bytes.
+// input is the call of a rank. Calls other than MPI_Alltoallw use datatypes of four bytes.
 func (c *arrayCall) input(rank int) efg.Input {
 	p := signature.ProcByName(c.op)
 	in := efg.Input{Words: make([]uint64, len(p.Words))}
@@ -72,7 +71,7 @@ func (c *arrayCall) input(rank int) efg.Input {
 	return in
 }
 
-// inPlace reports whether a word is absent because the rank gives MPI_IN_PLACE.
+// inPlace reports whether a word is absent because the rank passes MPI_IN_PLACE.
 func (c *arrayCall) inPlace(rank int, word string) bool {
 	switch {
 	case !c.place:
@@ -85,7 +84,7 @@ func (c *arrayCall) inPlace(rank int, word string) bool {
 	return strings.HasPrefix(word, "send") || word == "sdispls"
 }
 
-// randomArrays is a call that is right.
+// randomArrays is a random correct call.
 func randomArrays(r *rand.Rand, size int) arrayCall {
 	c := arrayCall{
 		op:   []string{"MPI_Alltoallv", "MPI_Alltoallw", "MPI_Gatherv", "MPI_Scatterv", "MPI_Allgatherv", "MPI_Reduce_scatter"}[r.IntN(6)],
@@ -112,8 +111,8 @@ func randomArrays(r *rand.Rand, size int) arrayCall {
 	return c
 }
 
-// Arrays of counts that agree are no fault, in loops too; one number that does not is
-// found where it is.
+// Arrays of counts that agree are not a fault, in loops too; a single number that differs is
+// located.
 func TestArraysOfCounts(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 3))

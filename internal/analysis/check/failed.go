@@ -9,10 +9,10 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// A call that returned an error may have taken place, or not: a receive that is too short
-// takes its message. What it does not fit excuses the other side.
+// A call that returned an error may or may not have taken place: a receive that is too short
+// consumes its message. What it may have done excuses a mismatch on the other side.
 
-// countFailed notes what the failed calls of a node may have done.
+// countFailed counts what the failed calls of a node may have done.
 func (t *tally) countFailed(i, k int, n *efg.Node) error {
 	p := procOf(n)
 	if p == nil || n.Counted > 0 {
@@ -40,7 +40,7 @@ func (t *tally) countFailed(i, k int, n *efg.Node) error {
 	})
 }
 
-// countUnfinished: requests of a call that failed may be complete or not.
+// countUnfinished: requests of a call that failed may or may not be complete.
 func (t *tally) countUnfinished(i, k int, r *roles) error {
 	return t.p.ValueGroups(i, k, mask(r.requests), func(v *analysis.ValueGroup) error {
 		for _, id := range t.array(i, k, r, v) {
@@ -57,14 +57,14 @@ func (t *tally) countUnfinished(i, k int, r *roles) error {
 	})
 }
 
-// maySend notes messages that may have been sent.
+// maySend counts messages that may have been sent.
 func (t *tally) maySend(comm, dest, tag, times uint64) {
 	if to := t.p.PeerOf(comm, dest); to != analysis.NoRank && t.rank >= 0 {
 		t.flow(channel{t.rank, int32(to), t.name(comm), tag}).cancelled += times
 	}
 }
 
-// mayReceive notes messages that may have been received.
+// mayReceive counts messages that may have been received.
 func (t *tally) mayReceive(r *roles, comm, source, tag, message, times uint64) {
 	switch {
 	case procNull(r, source, message):
@@ -119,8 +119,8 @@ func (x *walk) failedMessage(r *roles) {
 	}
 }
 
-// failedRoles says what the words of a node of failed collective calls are for; nil if they
-// are none.
+// failedRoles says what the words of a node of failed collective calls are for; nil for other
+// nodes.
 func failedRoles(n *efg.Node) *collRoles {
 	if p := procOf(n); p != nil && failed(n) {
 		return collectiveOf(&allRoles()[p.ID])
@@ -131,14 +131,14 @@ func failedRoles(n *efg.Node) *collRoles {
 // failures records after how many calls on a communicator the first one failed.
 type failures struct {
 	done, after map[scopeKey]uint64
-	words       map[scopeKey]uint64 // of communicators where some failed
+	words       map[scopeKey]uint64 // of communicators on which some failed
 }
 
 func newFailures() *failures {
 	return &failures{map[scopeKey]uint64{}, map[scopeKey]uint64{}, map[scopeKey]uint64{}}
 }
 
-// sure is how many calls there were before one that failed.
+// sure is the number of calls before the first one that failed.
 func (f *failures) sure(k scopeKey) uint64 {
 	if n, ok := f.after[k]; ok {
 		return n

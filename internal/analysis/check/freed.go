@@ -8,10 +8,10 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Libraries need not notice that a handle was freed. A call that returned although it was given
-// one may have used other memory.
+// Libraries need not notice that a handle was freed. A call that was passed one and returned
+// may have used other memory.
 
-// freedHandles finds the nodes of calls that were given a handle that was freed before.
+// freedHandles finds the nodes of calls that were passed a handle that had been freed.
 func (t *tally) freedHandles() ([]candidateFault, error) {
 	var list []candidateFault
 	for i := range t.p.Data.Streams {
@@ -51,8 +51,8 @@ func (t *tally) freedAt(i, k int, n *efg.Node) (f candidateFault, err error) {
 	return f, err
 }
 
-// handleWords are the words of a node that hold handles it was given, without requests: those
-// that are complete have been freed by that.
+// handleWords are the words of a node that hold handles passed to the call, without requests:
+// completion has freed these.
 func handleWords(p *signature.Proc, n *efg.Node) (words []int) {
 	if p == nil || len(p.Words) != len(n.Words) || n.Counted > 0 {
 		return nil

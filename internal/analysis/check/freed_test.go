@@ -12,7 +12,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// given is a call that is given a handle; that of an array is its second element.
+// given is a call that is passed a handle; if that is an array, the handle is its second
+// element.
 func given(t *testing.T, op, param string, handle uint64, class uint16) efg.Input {
 	t.Helper()
 	p := signature.ProcByName(op)
@@ -35,8 +36,8 @@ func given(t *testing.T, op, param string, handle uint64, class uint16) efg.Inpu
 	return in
 }
 
-// A handle that was freed is found in calls that return, and in those that a program ends in; one
-// that is not known, in the latter.
+// A freed handle is found in calls that return, and in those that a program ends in; an unknown
+// handle only in the latter.
 func TestFreedHandles(t *testing.T) {
 	for _, c := range []struct{ op, param string }{
 		{"MPI_Barrier", "comm"}, {"MPI_Pack", "datatype"}, {"MPI_Group_incl", "group"}, {"MPI_Reduce_local", "op"},

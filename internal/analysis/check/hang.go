@@ -67,8 +67,8 @@ func (b *builder) hangs() error {
 	return nil
 }
 
-// crashed reports whether the exit status says that a process crashed: then the call that it
-// was in does not wait.
+// crashed reports whether the exit status shows that a process crashed: then it does not wait
+// in its last call.
 func crashed(m *runfile.Meta) bool {
 	switch unix.Signal(m.Status - 128) {
 	case unix.SIGSEGV, unix.SIGBUS, unix.SIGFPE, unix.SIGILL, unix.SIGABRT:
@@ -77,7 +77,7 @@ func crashed(m *runfile.Meta) bool {
 	return false
 }
 
-// endsInCalls reports whether a thread of a process that was not over is in a call.
+// endsInCalls reports whether a thread of a process that had not finished is in a call.
 func endsInCalls(run *runfile.Run) bool {
 	for i := range run.Procs {
 		for k := range run.Procs[i].Streams {
@@ -128,7 +128,8 @@ func (h *hang) finding(kind Kind, ranks []int, rank int) Finding {
 	return f
 }
 
-// waiting finds the thread of a rank that waits for others, by positions; -1: none does.
+// waiting finds the thread of a rank that waits for others; position and thread are -1 if none
+// does.
 func (h *hang) waiting(rank int) (position, thread int) {
 	for i, r := range h.ranks {
 		if r.Number != rank {
@@ -143,7 +144,7 @@ func (h *hang) waiting(rank int) (position, thread int) {
 	return -1, 0
 }
 
-// longestCycle is how many ranks of a cycle are listed with their calls.
+// longestCycle is the maximum number of ranks of a cycle that are listed with their calls.
 const longestCycle = 8
 
 // cycleText describes which rank waits for which.
@@ -168,7 +169,8 @@ func (h *hang) callText(rank int) string {
 	return fmt.Sprintf("%s(%s) at %s", x.Op, strings.Join(x.Args, ", "), x.Site)
 }
 
-// neverMatched adds a rank that waits for one that has ended to those that do so in the same call.
+// neverMatched adds a rank that waits for one that has ended to the finding of those that do so
+// in the same call.
 func (h *hang) neverMatched(list []Finding, rank int) []Finding {
 	f := h.finding(WaitInVain, []int{rank}, rank)
 	f.Text = "waits for a process that has ended"

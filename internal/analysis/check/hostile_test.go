@@ -9,8 +9,8 @@ import (
 	"github.com/efg-tools/efg/internal/testing/sim"
 )
 
-// FuzzHostile changes words, edges and definitions of a process at random: checks
-// end, with or without an error.
+// FuzzHostile changes words, edges and definitions of a process at random: checks end, with or
+// without an error.
 func FuzzHostile(f *testing.F) {
 	f.Add(byte(0), []byte{})
 	f.Add(byte(1), []byte("0123456789abcdefghijklmnopqrstuvwxyz0123456789"))

@@ -100,7 +100,7 @@ func (g *group) finding(f *foundEvents, p *analysis.Process, names *reconstruct.
 	}
 }
 
-// endText says about a process that was in a call when its recording ended what is wrong.
+// endText says what is wrong with a process that was in a call when its recording ended.
 func (g *group) endText(call string) string {
 	switch g.kind {
 	case InvalidArgument:
@@ -111,7 +111,7 @@ func (g *group) endText(call string) string {
 	return fmt.Sprintf("was in %s when the recording ended", call)
 }
 
-// describe describes a fault that counting has found.
+// describe describes a fault that was found by counting.
 func (g *group) describe(p *analysis.Process, names *reconstruct.Names) string {
 	c := g.channel
 	on := fmt.Sprintf("with tag %s on %s", tagText(c.tag), names.Handle(signature.Comm, c.comm))

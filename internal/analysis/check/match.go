@@ -29,7 +29,7 @@ func (b *builder) match() {
 	}
 }
 
-// judge evaluates a channel where the numbers differ.
+// judge evaluates a channel whose numbers differ.
 func (b *builder) judge(c channel, f *flow) {
 	remark := ""
 	for _, rank := range []int{int(c.to), int(c.from)} {
@@ -59,7 +59,7 @@ func (b *builder) judge(c channel, f *flow) {
 		s.kind, s.count, s.before, s.rank = LostMessage, lost, f.sent-lost, int(c.from)
 	} else {
 		if b.short[int(c.from)] || f.received <= f.sent+f.cancelled {
-			return // what is missing was sent
+			return // the missing process sent it
 		}
 		s.kind, s.count, s.rank = UnsentMessage, f.received-f.sent, int(c.to)
 	}

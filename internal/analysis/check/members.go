@@ -2,8 +2,8 @@ package check
 
 import "github.com/efg-tools/efg/internal/analysis"
 
-// memberList has the members of a communicator, for an intercommunicator both groups, in the
-// same order on both sides; nil where they are unknown, or there is no remote group.
+// memberList holds the members of a communicator; for an intercommunicator both groups, in the
+// same order on both sides. They are nil if unknown, or if there is no remote group.
 type memberList [2]*analysis.Members
 
 // memberListOf returns the members of a communicator or window of a process.
@@ -16,10 +16,10 @@ func memberListOf(p *analysis.Process, word uint64) memberList {
 	return r
 }
 
-// swapped reports whether the second side comes first.
+// swapped reports whether the second group comes first.
 func (r *memberList) swapped() bool { return r[1] != nil && r[1].At(0) < r[0].At(0) }
 
-// inter reports whether there are two sides.
+// inter reports whether there are two groups.
 func (r *memberList) inter() bool { return r[1] != nil }
 
 // size is the number of members.

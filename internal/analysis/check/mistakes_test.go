@@ -8,8 +8,8 @@ import (
 	"github.com/efg-tools/efg/internal/testing/testrun"
 )
 
-// mistakes are those of testdata/c/mistakes.c, and what is found: findings as short has them,
-// and what the text of the first has in it.
+// mistakes are those of testdata/c/mistakes.c, and what is found: findings in the form of
+// short, and a part of the first one's text.
 var mistakes = []struct{ name, faults, text string }{
 	{"forgotten_receive", "lost message at MPI_Send event 1 on 1", "to rank 1 with tag 1 on MPI_COMM_WORLD was never received"},
 	{
@@ -39,8 +39,8 @@ var mistakes = []struct{ name, faults, text string }{
 	{"right", "", ""},
 }
 
-// TestMistakes records programs with a mistake that the library does not notice. Each is
-// found, and without them nothing is.
+// TestMistakes records programs with a mistake that the library does not notice. Each is found,
+// and nothing else.
 func TestMistakes(t *testing.T) {
 	var list []testrun.Program
 	for _, m := range mistakes {

@@ -13,8 +13,8 @@ type exchangeBuilder struct {
 	words []uint64
 	vec   func(word int) []uint64
 	*exchange
-	// The members that data go to and come from: the communicator's, or those of the
-	// other side, of which the first is at base.
+	// The members that data go to and come from: the communicator's, or those of the remote
+	// group, whose first one is at base.
 	me, peers, base int
 	unknown         bool
 }
@@ -84,7 +84,7 @@ func (x *exchangeBuilder) within() {
 	}
 }
 
-// rooted is an exchange with a root, which has an array for all.
+// rooted is an exchange with a root; the root has an array for all members.
 func (x *exchangeBuilder) rooted(own, all []uint64, count, datatype, counts, datatypes int) {
 	root := x.words[x.role.root]
 	if root >= uint64(x.peers) {
@@ -137,8 +137,8 @@ func (x *exchangeBuilder) blocks(counts, count, datatype, datatypes, n int) []ui
 	return list
 }
 
-// across is a call on an intercommunicator: one side receives what the other sends. side is the
-// number of members of this side.
+// across is a call on an intercommunicator: one group receives what the other sends. side is
+// the number of members of the local group.
 func (x *exchangeBuilder) across(side int) {
 	c, a := x.role, &x.role.arrays
 	to, from := x.to[x.base:x.base+x.peers], x.from[x.base:x.base+x.peers]
@@ -167,8 +167,8 @@ func (x *exchangeBuilder) across(side int) {
 	}
 }
 
-// acrossRooted: the root has a block for each member of the other side, which all have
-// one for the root; the others on its side have nothing.
+// acrossRooted: the root has a block for each member of the remote group, each of which has one
+// for the root; the others in its group have nothing.
 func (x *exchangeBuilder) acrossRooted(atRoot, others []uint64, counts, count, datatype int, own func() uint64) {
 	switch root := x.words[x.role.root]; {
 	case root == signature.RootHere:
@@ -194,7 +194,7 @@ func fill(list []uint64, v uint64) {
 	}
 }
 
-// list turns an array of n counts into bytes.
+// list converts an array of n counts into bytes.
 func (x *exchangeBuilder) list(counts, datatype, datatypes, n int) []uint64 {
 	out := make([]uint64, n)
 	number := x.vec(counts)

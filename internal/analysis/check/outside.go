@@ -8,7 +8,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// mayBeAnytime reports whether a call before MPI_Init or after MPI_Finalize is not an error.
+// mayBeAnytime reports whether a procedure may be called before MPI_Init and after
+// MPI_Finalize.
 func mayBeAnytime(p *signature.Proc) bool { return p.Anytime || p.Begins || p.Ends }
 
 // beginsSession reports whether MPI is in use after a call, without MPI_Init.
@@ -16,8 +17,8 @@ func beginsSession(p *signature.Proc) bool {
 	return slices.ContainsFunc(p.Params, func(q signature.Param) bool { return q.Kind == signature.Sess && q.Dir == signature.Out })
 }
 
-// outside finds calls before MPI_Init and after MPI_Finalize in the thread that
-// makes these calls, and their absence.
+// outside finds calls before MPI_Init and after MPI_Finalize in the thread that calls these,
+// and missing calls of these.
 func outside(p *analysis.Process) ([]candidateFault, error) {
 	var list []candidateFault
 	begun, ended, sessions, exits := false, false, false, false
@@ -45,7 +46,7 @@ func outside(p *analysis.Process) ([]candidateFault, error) {
 	return list, nil
 }
 
-// bounds are the nodes of a stream where MPI begins and ends; -1: none.
+// bounds are the nodes of a stream where MPI begins and ends; -1 if there are none.
 type bounds struct {
 	init, finalize int
 	sessions       bool
@@ -69,8 +70,8 @@ func boundsOf(s *efg.Stream) bounds {
 	return x
 }
 
-// find looks for the first calls of each node outside of the bounds. The stream is
-// walked through only if there may be some.
+// find looks for the first calls of each node outside the bounds. The stream is walked only if
+// there may be some.
 func (x *bounds) find(s *efg.Stream, defs []efg.Def) ([]candidateFault, error) {
 	early := x.init >= 0 && s.Start() != x.init
 	late := x.finalize >= 0 && len(s.Nodes[x.finalize].Edges) > 0

@@ -7,8 +7,8 @@ import (
 	"github.com/efg-tools/efg/efg"
 )
 
-// Calls before MPI_Init and after MPI_Finalize, which the libraries end programs
-// for; a rank without MPI_Finalize; one that was killed; one that the file has not.
+// Calls before MPI_Init and after MPI_Finalize, for which the libraries end programs; a rank
+// without MPI_Finalize; one that was killed; one that is missing from the file.
 func TestOutside(t *testing.T) {
 	barrier, ask := coll{op: "MPI_Barrier"}, coll{op: "MPI_Finalized", self: true}
 	inside := []coll{{op: "MPI_Init"}, barrier, barrier, {op: "MPI_Finalize"}}

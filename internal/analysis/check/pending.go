@@ -25,7 +25,7 @@ func inCall(p *analysis.Process) []candidateFault {
 		if s.Pending == nil {
 			continue
 		}
-		op := "" // as callers have it
+		op := "" // the form in which callers have it
 		if q := signature.ProcByID(signature.Header(s.Pending.Words[0]).Proc()); q != nil {
 			op = q.Name
 		}
@@ -57,7 +57,7 @@ func lastCall(s *efg.Stream, defs []efg.Def) candidateFault {
 	return f
 }
 
-// unfinished: a process that was in no call has ended by itself without MPI_Finalize.
+// unfinished: a process that was in no call ended without MPI_Finalize.
 func unfinished(p *analysis.Process) []candidateFault {
 	s := &p.Data.Streams[0]
 	if len(s.Nodes) == 0 || len(inCall(p)) > 0 {
@@ -68,7 +68,7 @@ func unfinished(p *analysis.Process) []candidateFault {
 	return []candidateFault{f}
 }
 
-// ends lists how a process ended, if it did so before MPI_Finalize.
+// ends lists how a process ended, if it ended before MPI_Finalize.
 func (t *tally) ends() []candidateFault {
 	open, exits := false, false
 	var aborted []candidateFault
@@ -110,8 +110,8 @@ func aborts(s *efg.Stream) (list []candidateFault) {
 
 // endings decides which of the places where processes ended are errors. A call with an invalid
 // argument ends the program, as do MPI_Abort, a process that exits by itself, and a user who
-// notices a hang: the state of the other processes then means nothing. Otherwise all that is
-// known is that something ended the program.
+// notices a hang: the state of the other processes then has no meaning. Otherwise it is only
+// known that something ended the program.
 func (b *builder) endings() {
 	cause := b.report.Hangs() || slices.ContainsFunc(b.ends, func(s candidateFault) bool { return s.causes() })
 	for k := range b.groups {
@@ -133,13 +133,13 @@ func (b *builder) endings() {
 	}
 }
 
-// starting reports whether the process was in MPI_Init, like late processes.
+// starting reports whether the process was in MPI_Init, as late processes are.
 func (s *candidateFault) starting() bool {
 	p := signature.ProcByName(s.op)
 	return s.call != nil && p != nil && p.Begins
 }
 
-// causes reports whether this is why a program ended.
+// causes reports whether this is the reason why a program ended.
 func (s *candidateFault) causes() bool {
 	return s.kind == InvalidArgument || s.kind == Aborted || s.kind == NoFinalize
 }

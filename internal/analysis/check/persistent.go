@@ -5,12 +5,12 @@ import (
 	"github.com/efg-tools/efg/internal/analysis"
 )
 
-// alternate reports whether the graph proves that each persistent request of the
-// process completes after each start before it is started again: on no path from
-// a start to a start is there no completion.
+// alternate reports whether the graph proves that each persistent request of the process
+// completes after each start before it is started again: every path from a start to a start has
+// a completion.
 func (t *tally) alternate() bool {
 	if len(t.p.Data.Streams) != 1 {
-		return true // the threads' calls have no order
+		return true // calls of several threads have no order
 	}
 	s := &t.p.Data.Streams[0]
 	starts, ends := map[uint64][]int{}, make([]map[uint64]bool, len(s.Nodes))
@@ -42,7 +42,7 @@ func (t *tally) alternate() bool {
 	return true
 }
 
-// sure are the requests that each event of a node is about.
+// sure lists the requests that each event of a node handles.
 func (t *tally) sure(k int, r *roles, n *efg.Node) (ids []uint64, ok bool) {
 	if n.Mask&mask(r.requests, r.flag) != 0 {
 		return nil, false
@@ -59,8 +59,8 @@ func (t *tally) sure(k int, r *roles, n *efg.Node) (ids []uint64, ok bool) {
 	return ids, ok && err == nil
 }
 
-// reaches reports whether a path leads from one of the nodes that start a request
-// to one of them without passing one that completes it.
+// reaches reports whether a path leads from one of the nodes that start a request to another
+// without passing one that completes it.
 func reaches(s *efg.Stream, id uint64, nodes []int, ends []map[uint64]bool) bool {
 	seen := make([]bool, len(s.Nodes))
 	target := make([]bool, len(s.Nodes))

@@ -5,18 +5,18 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// reader turns the steps of a stream into symbols.
+// reader translates the steps of a stream into symbols.
 type reader struct {
 	t     *tally
 	i     int // number of the stream
 	fold  *efg.FoldedWalk
 	roles []*collRoles
-	// failed are the roles of nodes of calls that failed; nil: there are none
+	// failed are the roles of nodes of failed calls; nil if there are none
 	failed []*collRoles
 	cache  map[[2]int]call
 	// pairs: some calls are compared for each pair of members
 	pairs bool
-	// both: some calls have data to give and to take
+	// both: some calls both send and receive data
 	both bool
 }
 
@@ -27,7 +27,7 @@ type call struct {
 	symbol symbol
 	hash   uint64
 	pairs  bool      // it is compared for each pair of members
-	moves  *exchange // then, if that is known
+	moves  *exchange // if it is, and that is known
 }
 
 // newReader returns nil if the stream has no collective calls.
@@ -58,8 +58,8 @@ func (t *tally) newReader(i int) *reader {
 	return r
 }
 
-// call returns the collective call of a step; false if it is none, or one of the
-// process with itself.
+// call returns the collective call of a step; false if it is not one, or one of the process
+// with itself.
 func (r *reader) call(s *efg.Step) (call, bool) {
 	role := r.roles[s.Node]
 	if role == nil {
@@ -119,14 +119,14 @@ func (r *reader) add(steps []efg.Step, to map[scopeKey]sequence, words map[scope
 type usage struct {
 	sequence
 	word      uint64
-	unordered bool // in several threads: the calls have no order
+	unordered bool // made in several threads: the calls have no order
 	moves     *exchanges
-	// sure is how many calls there were before the first that failed
+	// sure is the number of calls before the first that failed
 	sure uint64
 }
 
-// usages are the sequences of a process's collective calls. Calls that do not fit
-// themselves are suspects.
+// usages are the sequences of a process's collective calls. Calls that contradict themselves
+// are suspects.
 func (t *tally) usages() (map[scopeKey]*usage, []candidateFault, error) {
 	list, uneven := map[scopeKey]*usage{}, map[place]*candidateFault{}
 	for i := range t.p.Data.Streams {

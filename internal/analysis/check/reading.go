@@ -15,13 +15,13 @@ import (
 // callCursor iterates over the collective calls of a rank on one communicator.
 type callCursor struct {
 	t      *tally
-	r      *reader // nil if the process makes no collective calls
+	r      *reader // nil if the process calls no collectives
 	key    scopeKey
 	names  *reconstruct.Names
 	steps  []efg.Step
-	weight map[*efg.Step]weight // of bodies
+	weight map[*efg.Step]weight // of bodies of repeats
 	all    weight
-	skip   uint64 // calls to pass over
+	skip   uint64 // number of calls to skip
 	stack  []frame
 	event  uint64 // number of the next event
 	now    call
@@ -38,11 +38,11 @@ type weight struct {
 type frame struct {
 	steps []efg.Step
 	next  int
-	left  uint64 // repeats to come
+	left  uint64 // repeats left
 }
 
-// reading reads the process of a rank. Of one with several threads it is the first
-// thread that makes calls on the communicator.
+// reading reads the process of a rank. With several threads it reads the first one that makes
+// calls on the communicator.
 func (b *builder) reading(rank int, k scopeKey) (*callCursor, error) {
 	i := b.number[rank]
 	data, err := b.run.Process(i)
@@ -131,7 +131,7 @@ func (x *callCursor) prefix(steps []efg.Step, n uint64) (all sequence) {
 	return all
 }
 
-// common is how many calls two readings have in common before they part.
+// common is the number of calls that two readings have in common before they diverge.
 func (x *callCursor) common(o *callCursor) uint64 {
 	most := min(x.all.calls.length, o.all.calls.length)
 	n := sort.Search(int(min(most, math.MaxInt-1)), func(k int) bool {
@@ -140,13 +140,13 @@ func (x *callCursor) common(o *callCursor) uint64 {
 	return uint64(n)
 }
 
-// restart goes to the beginning, or to before call n, counted from 1.
+// restart moves to the beginning, or to before call n, counted from 1.
 func (x *callCursor) restart(n uint64) {
 	x.stack, x.event, x.at, x.now = []frame{{x.steps, 0, 0}}, 0, eventRef{}, call{}
 	x.skip = n - min(n, 1)
 }
 
-// next goes to the next call; false at the end.
+// next moves to the next call; false at the end.
 func (x *callCursor) next() bool {
 	for len(x.stack) > 0 {
 		f := &x.stack[len(x.stack)-1]
@@ -190,13 +190,13 @@ func (x *callCursor) enter(s *efg.Step) {
 	}
 }
 
-// addFault gives a suspect the place of the last call.
+// addFault sets the place of a suspect to that of the last call.
 func (x *callCursor) addFault(f *candidateFault) {
 	f.at, f.event = x.at.place, x.at.event
 	f.op, f.site = x.t.caller(x.at.place)
 }
 
-// place is where the last call is in the source.
+// place is the source location of the last call.
 func (x *callCursor) place() string {
 	_, site := x.t.caller(x.at.place)
 	return placeText(x.names, x.at.event, site)

@@ -9,11 +9,11 @@ import (
 	"github.com/efg-tools/efg/internal/testing/testrun"
 )
 
-// programs are those of testdata that have no fault, or those that are listed.
+// programs are those of testdata that have no faults, or those that are listed.
 var programs = []struct {
 	source, args string
 	ranks        int
-	only         string // MPI library
+	only         string // MPI library, if it needs a certain one
 	faults       string
 }{
 	{source: "c/amr.c"}, {source: "c/attrs.c"}, {source: "c/coll.c"}, {source: "c/comms.c"}, {source: "c/eager.c"},
@@ -27,7 +27,7 @@ var programs = []struct {
 	{source: "c/selfsend.c", args: "lost", faults: "lost message at MPI_Isend event 27 on 4"},
 	{source: "c/sessions.c"}, {source: "c/shapes.c"}, {source: "c/spawn.c", ranks: 2}, {source: "c/threads.c"}, {source: "c/types.c"}, {source: "c/typesig.c"}, {source: "c/userops.c"},
 	{source: "fortran/halo_mpifh.f"}, {source: "fortran/coll_usempi.f90", args: "DIR"}, {source: "fortran/all_f08.f90", args: "DIR"},
-	// Where the library has no ports the program gives up with its communicator.
+	// If the library has no ports, the program exits without freeing its communicator.
 	{source: "c/ports.c", only: "mpich", faults: "object never freed at MPI_Comm_split event 1 on 4"},
 
 	{source: "c/faults.c", args: "lost", faults: "lost message at MPI_Send event 2 on 1"},
@@ -88,8 +88,8 @@ func short(r *Report) []string {
 	return list
 }
 
-// fits compares findings with what is wanted, joined by semicolons. How many ranks
-// end by themselves, or call MPI_Abort, before the launcher ends the others is a matter of luck.
+// fits compares findings with the expected ones, separated by semicolons. How many ranks end by
+// themselves, or call MPI_Abort, before the launcher ends the others is nondeterministic.
 func fits(got []string, want string) bool {
 	if rest, ok := strings.CutPrefix(want, "aborted; "); ok {
 		if len(got) == 0 || !strings.HasPrefix(got[0], string(Aborted)+" at MPI_Abort event ") {

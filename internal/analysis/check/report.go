@@ -102,7 +102,7 @@ func (r *Report) Faults() int {
 	return n
 }
 
-// candidateFault is a fault of one rank that counting has found.
+// candidateFault is a fault of one rank, found by counting.
 type candidateFault struct {
 	kind    Kind
 	proc    int // number of the process in the file
@@ -112,7 +112,7 @@ type candidateFault struct {
 	site    uint64
 	count   uint64
 	channel channel
-	before  uint64 // sends on the channel that precede it
+	before  uint64 // number of preceding sends on the channel
 	object  object
 	event   uint64 // if known
 	call    *efg.Pending
@@ -132,19 +132,20 @@ type groupKey struct {
 	text, remark string
 }
 
-// group are equal faults of several ranks.
+// group is equal faults of several ranks.
 type group struct {
-	candidateFault // the first rank's
+	candidateFault // of the first rank
 	ranks          []int
 	total          uint64
 }
 
 type builder struct {
 	run    *runfile.Run
-	number map[int]int // of the process of a rank
+	number map[int]int // number of the process, by rank
 	first  []int       // see analysis.FirstRanks
 	short  map[int]bool
-	// furthest is how many calls processes may be apart for their times to be compared.
+	// furthest is the maximum number of calls by which processes may be apart for their times
+	// to be compared.
 	furthest int
 	progress []Progress
 
@@ -154,15 +155,15 @@ type builder struct {
 	callers map[channel]caller
 	scopes  map[scopeKey]*scopeState
 	groups  map[groupKey]*group
-	ends    []candidateFault                 // how processes ended that did so before MPI_Finalize
-	tallies map[runfile.ClassKey]*classTally // nil: one process of the class was met
-	classes int                              // that are not nil
-	members []*classTally                    // of each process of the run; nil: it was counted by itself
-	alone   bool                             // each is: tests compare
+	ends    []candidateFault                 // how processes ended that ended before MPI_Finalize
+	tallies map[runfile.ClassKey]*classTally // nil after only one process of the class
+	classes int                              // number that are not nil
+	members []*classTally                    // by process of the run; nil if it was counted alone
+	alone   bool                             // no classes are used; for tests
 	report  Report
 }
 
-// caller is where a channel's last sender called.
+// caller is where the last call on a channel was made.
 type caller struct {
 	at   place
 	op   string
@@ -219,7 +220,7 @@ func (b *builder) check() (*Report, error) {
 	return b.finish(), nil
 }
 
-// overview notes which ranks are there, and which to the end.
+// overview records which ranks exist, and which are complete.
 func (b *builder) overview() []int {
 	var procs []int
 	top := 0
@@ -288,7 +289,7 @@ func (b *builder) process(p *analysis.Process) error {
 	return nil
 }
 
-// find collects what the counts tell of the process alone.
+// find collects the findings about a single process.
 func (t *tally) find() (*findings, error) {
 	f := &findings{t: t, suspects: t.suspects(), ends: t.ends()}
 	used, uneven, err := t.usages()
@@ -304,7 +305,7 @@ func (t *tally) find() (*findings, error) {
 	return f, err
 }
 
-// addFindings adds what was found out of a process, or its class, alone.
+// addFindings adds the findings about a process or its class.
 func (b *builder) addFindings(p *analysis.Process, f *findings) {
 	for _, s := range f.suspects {
 		b.suspect(p, s)
@@ -358,7 +359,7 @@ func (t *tally) caller(at place) (op string, site uint64) {
 	return op, n.Words[1]
 }
 
-// suspects lists what the counts of a process tell.
+// suspects lists the suspects among the counts of a process.
 func (t *tally) suspects() []candidateFault {
 	var list []candidateFault
 	add := func(kind Kind, at place, made, freed uint64) *candidateFault {
@@ -395,8 +396,8 @@ func (t *tally) suspects() []candidateFault {
 	return list
 }
 
-// neverStarted lists persistent requests that a call waited for, and none started. (One
-// that is started later may be waited for before.)
+// neverStarted lists persistent requests that a call waited for and none started. (A request
+// may be waited for before it is first started.)
 func (t *tally) neverStarted() (list []candidateFault) {
 	for at, n := range t.awaited {
 		if !t.begun[at] {
@@ -415,7 +416,7 @@ func (b *builder) suspect(p *analysis.Process, s candidateFault) {
 	short := b.short[s.rank]
 	switch {
 	case short && s.kind == UnfreedObject || short && s.kind == UnfreedRequest:
-		return // it follows from what is missing, and is not significant
+		return // it follows from the missing part, and is not significant
 	case short && s.remark == "" && s.local == "" && s.kind != PersistentMisused && s.kind != FreedHandle && s.kind != BeforeInit && s.kind != AfterFinalize:
 		s.remark = fmt.Sprintf("the recording of rank %d ends early", s.rank)
 	}
@@ -440,7 +441,7 @@ func (b *builder) group(s candidateFault) {
 	g.total += s.count
 }
 
-// before orders suspects of a group: the first one is shown.
+// before orders the suspects of a group: the first one is shown.
 func before(x, y *candidateFault) bool {
 	return cmp.Or(cmp.Compare(x.rank, y.rank), cmp.Compare(x.at.thread, y.at.thread), cmp.Compare(x.at.node, y.at.node),
 		cmp.Compare(x.event, y.event), cmp.Compare(x.channel.to, y.channel.to), cmp.Compare(x.channel.tag, y.channel.tag),

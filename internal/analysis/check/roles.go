@@ -38,8 +38,8 @@ var allRoles = sync.OnceValue(func() []roles {
 	return list
 })
 
-// rolesOf returns what the words of a node are for; nothing, if its procedure is
-// not in the table, or not with these words, or the call failed.
+// rolesOf returns what the words of a node are for; nothing if the table does not have its
+// procedure, or not with these words, or if the call failed.
 func rolesOf(n *efg.Node) *roles {
 	p := procOf(n)
 	if p == nil || failed(n) {
@@ -97,7 +97,7 @@ func mask(words ...int) uint64 {
 // handsOutMessages reports whether a procedure finds messages for others to receive.
 func handsOutMessages(p *signature.Proc) bool { return p != nil && p.Roles.MatchedMessage != 0 }
 
-// idOf is the identity of what an event makes, a word of it; false if it made nothing.
+// idOf is the identity of what an event makes, from one of its words; false if it made nothing.
 func idOf(e *reconstruct.Event, word int) (uint64, bool) {
 	slot := e.Word(word)
 	return signature.ID{Thread: e.Thread(), Node: uint32(e.Node()), Slot: uint32(slot)}.Word(), signature.IsPlain(slot)

@@ -33,8 +33,8 @@ func (s sequence) then(o sequence) sequence {
 	return sequence{(mulmod(s.hash, o.power) + o.hash) % prime, mulmod(s.power, o.power), s.length + o.length, s.sum + o.sum}
 }
 
-// times is the sequence n times. (All that is joined here are powers of one
-// sequence, so their order does not matter.)
+// times repeats the sequence n times. (All sequences joined here are powers of one sequence, so
+// their order does not matter.)
 func (s sequence) times(n uint64) sequence {
 	var all sequence
 	for ; n > 0; n >>= 1 {

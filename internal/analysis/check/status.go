@@ -40,7 +40,7 @@ func (s *statusReader) each(array []uint64, f func(position int, id, source, tag
 	}
 }
 
-// changedStatuses are statuses that are not as posted: position, source, tag, bytes.
+// changedStatuses are statuses that differ from what was posted: position, source, tag, bytes.
 type changedStatuses []uint64
 
 func (s *statusReader) quads() changedStatuses {

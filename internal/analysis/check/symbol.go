@@ -13,7 +13,7 @@ type symbol struct {
 	root   uint64
 	op     uint64 // reduction
 	amount amount
-	// own is the amount that the member itself sends, if it also receives one; else amount.
+	// own is the amount that the member itself sends if it also receives one, namely amount.
 	own amount
 }
 
@@ -26,8 +26,8 @@ func (s *symbol) unequalAmounts() bool {
 // amount is data by its size and type signature.
 type amount struct {
 	bytes  uint64
-	basics uint64 // hash of the basic datatypes, in order; 0: unknown, or open
-	open   bool   // it is of a datatype that fits all
+	basics uint64 // hash of the basic datatypes, in order; 0 if unknown or open
+	open   bool   // its datatype matches all others
 }
 
 func (s symbol) hash() uint64 {
@@ -43,8 +43,8 @@ type collRoles struct {
 	arrays                                   arrays
 }
 
-// collectiveOf returns nil for calls that are not collectives, or of which members have nothing
-// in common that is compared: those that neither move data, nor meet, nor make something.
+// collectiveOf returns nil for calls that are not collectives, or whose members have nothing in
+// common that is compared: calls that neither move data, nor synchronise, nor create an object.
 func collectiveOf(r *roles) *collRoles {
 	p := r.proc
 	if p == nil || !p.Collective() || p.Scope != signature.ScopeObject {
@@ -86,8 +86,8 @@ func (c *collRoles) mask() uint64 {
 	return mask(c.root, c.op, c.sendCount, c.sendType, c.recvCount, c.recvType, c.scope)
 }
 
-// symbolOf is the symbol of a call with these words. On an intercommunicator the
-// two sides differ in all but the name.
+// symbolOf is the symbol of a call with these words. On an intercommunicator the two groups
+// have only the name in common.
 func (c *collRoles) symbolOf(x *signatureFinder, words []uint64, inter bool) symbol {
 	s := symbol{proc: signature.Header(words[0]).Proc()}
 	if inter || c.proc.Shape == signature.NoData {
@@ -122,7 +122,7 @@ func (c *collRoles) symbolOf(x *signatureFinder, words []uint64, inter bool) sym
 	return s
 }
 
-// amountOf is that of a number of elements; false if it is unknown.
+// amountOf is the amount of a number of elements; false if it is unknown.
 func (x *signatureFinder) amountOf(count, datatype uint64) (amount, bool) {
 	size, ok := x.p.TypeBytes(datatype)
 	if signature.IsConst(count) || count>>40 != 0 || count > 0 && !ok {
@@ -135,8 +135,8 @@ func (x *signatureFinder) amountOf(count, datatype uint64) (amount, bool) {
 	return amount{size * count, t.whole.times(count).hash, t.open()}, true
 }
 
-// scopeKey tells communicators and windows of a run apart. Constants and families
-// are those of a world.
+// scopeKey identifies a communicator or window of a run. Constants and families are relative to
+// a world.
 type scopeKey struct {
 	word  uint64
 	world int

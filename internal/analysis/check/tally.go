@@ -6,7 +6,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// channel is what messages are matched by. from and to are ranks in the run.
+// channel is the key by which messages are matched. from and to are ranks in the run.
 type channel struct {
 	from, to  int32
 	comm, tag uint64
@@ -15,10 +15,10 @@ type channel struct {
 // flow counts the messages of a channel.
 type flow struct {
 	sent, received uint64
-	// pending receives are posted and were never completed: they may have got a
-	// message. Cancelled operations may have taken place, or not.
+	// pending receives were posted and never completed: they may have received a message.
+	// Cancelled operations may have taken place, or not.
 	pending, cancelled uint64
-	sender, receiver   place // a node that sends or receives: the last that was counted
+	sender, receiver   place // the last counted node that sends or receives
 	sendOrder          int   // its number
 	receiveOrder       int
 	out, in            typeSummary
@@ -48,28 +48,28 @@ type lifetime struct {
 	at          place // where it was made
 }
 
-// tally is what counts in a process.
+// tally holds the counts of a process.
 type tally struct {
 	p    *analysis.Process
 	rank int32
 
 	flows    map[channel]*flow
 	waiting  map[wildcardSite]uint64
-	requests map[place]*lifetime // by the node that issues them
+	requests map[place]*lifetime // by issuing node
 	maybe    map[place]uint64
 	objects  map[object]*lifetime
 	starts   map[place]*lifetime // made: started, freed: completed
 	begun    map[place]bool      // nodes of persistent requests that were started
-	awaited  map[place]uint64    // completions of persistent requests, by their nodes
+	awaited  map[place]uint64    // completions of persistent requests, by node
 	twice    []misuse
 	total    Totals
 
-	probed map[uint64]uint64 // communicators of matched messages, if made by iterating over the events
+	probed map[uint64]uint64 // communicators of matched messages, from iterating over the events
 	names  map[uint64]uint64 // of communicators, see name
 	types  *signatureFinder
-	doubt  bool // the order of events decides
+	doubt  bool // the counts depend on the order of events
 
-	counted int // messages, see flow
+	counted int // number of messages, see flow
 }
 
 // misuse is a wrong use of a persistent request.
@@ -130,7 +130,7 @@ func (t *tally) received(from int, comm, tag uint64, d data, times uint64, at pl
 	t.total.Received += times
 }
 
-// node returns the node that a request or message comes from.
+// node returns the node that created a request or found a message.
 func (t *tally) node(id uint64) (*efg.Node, int, place, bool) {
 	v, ok := signature.ParseID(id)
 	if !ok {

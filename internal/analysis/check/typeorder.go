@@ -10,19 +10,18 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Messages of one channel do not overtake each other: the first that is sent is got by
-// the first receive that is posted. Where their datatypes vary, the two sequences must
-// be equal.
+// Messages of one channel do not overtake each other: the first one sent is received by the
+// first receive posted. Where their datatypes vary, the two sequences must be equal.
 
 // typeOrder compares the sequences of datatypes of channels.
 type typeOrder struct {
 	b       *builder
 	mu      sync.Mutex
-	out, in map[channel]sequence // of those that are compared
+	out, in map[channel]sequence // of the compared ones
 }
 
-// varied lists the channels where datatypes are known and vary, and all that was sent
-// was received.
+// varied lists the channels on which datatypes are known and vary, and everything sent was
+// received.
 func (b *builder) varied() []channel {
 	var list []channel
 	for c, f := range b.flows {
@@ -33,7 +32,7 @@ func (b *builder) varied() []channel {
 	return list
 }
 
-// allReceived reports whether all that was sent on a channel was received.
+// allReceived reports whether everything sent on a channel was received.
 func (b *builder) allReceived(c channel, f *flow) bool {
 	_, from := b.number[int(c.from)]
 	_, to := b.number[int(c.to)]
@@ -71,8 +70,8 @@ func (b *builder) typeOrders() error {
 	return nil
 }
 
-// process adds the sequences of a process. Of one whose order of messages its graph
-// does not tell the channels are not compared.
+// process adds the sequences of a process. If its graph does not determine the order of its
+// messages, its channels are not compared.
 func (x *typeOrder) process(p *analysis.Process) error {
 	m := messagesOf(p)
 	own := [2]map[channel]sequence{{}, {}}
@@ -116,7 +115,7 @@ type transfer struct {
 	side     int // 0 out, 1 in
 	channel  channel
 	unit     *typeSignature
-	elements uint64 // basic datatypes, if it goes out
+	elements uint64 // basic datatypes, if it is sent
 }
 
 // messagesOf returns nil if the order does not follow from the graph: with several threads that
@@ -219,8 +218,8 @@ func (m *messages) add(steps []efg.Step, to [2]map[channel]sequence) {
 // maxOrdered limits the search of a channel for the first message that differs.
 const maxOrdered = 1 << 22
 
-// otherOrder adds a suspect for the first message that is received as of other
-// datatypes, if there is one: some may be the beginning of what is received.
+// otherOrder adds a suspect for the first message that is received with other datatypes, if
+// there is one: a message may match only the beginning of its receive.
 func (b *builder) otherOrder(c channel) error {
 	var list [2][]transfer
 	for side, rank := range []int32{c.from, c.to} {

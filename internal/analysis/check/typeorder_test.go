@@ -36,7 +36,7 @@ func message(op string, datatype uint64, wild bool) efg.Input {
 	return efg.Input{Words: w}
 }
 
-// Datatypes that vary are compared in their order.
+// Datatypes that vary are compared in order.
 func TestTypeOrder(t *testing.T) {
 	types := []uint64{constant("MPI_INT"), constant("MPI_FLOAT"), constant("MPI_DOUBLE")}
 	found := 0

@@ -9,20 +9,21 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// The type signature of data is the sequence of the basic datatypes of their elements; where
-// they are in memory does not matter. Two amounts of data of collectives must have the same; a
-// message's must be the beginning of that of its receive.
+// The type signature of data is the sequence of the basic datatypes of their elements,
+// regardless of where they are in memory. Two amounts of data of collectives must have equal
+// signatures; that of a message must be a prefix of that of its receive.
 
-// typeSignature is that of one element of a datatype: a unit repeated a number of times.
+// typeSignature is the signature of one element of a datatype: a unit repeated a number of
+// times.
 type typeSignature struct {
 	unit   []basicRun
 	size   uint64 // basic datatypes in the unit
 	repeat uint64
-	key    uint64   // of the unit; 0: it is unknown, or fits all
-	whole  sequence // all of it
+	key    uint64   // of the unit; 0 if it is unknown, or matches all others
+	whole  sequence // of the whole element
 }
 
-// basicRun are basic datatypes of one kind that follow each other.
+// basicRun is a run of equal basic datatypes.
 type basicRun struct{ word, count uint64 }
 
 // maxBasics bounds the pieces of a signature, and the datatypes that one is made of.
@@ -31,13 +32,14 @@ const maxBasics = 1 << 12
 // maxRepeat limits the repetitions of a unit in an element: a file can claim any number.
 const maxRepeat = 1 << 31
 
-// open reports whether the datatype is unknown, or fits all.
+// open reports whether the datatype is unknown, or matches all others.
 func (s *typeSignature) open() bool { return s.key == 0 }
 
 // elements is the number of basic datatypes in count elements.
 func (s *typeSignature) elements(count uint64) uint64 { return s.size * s.repeat * count }
 
-// unknown is the signature of what no one described, and of what fits all.
+// unknown is the signature of datatypes without description, and of those that match all
+// others.
 var unknown = &typeSignature{}
 
 // newSignature makes the signature of a list of pieces.
@@ -58,7 +60,7 @@ func newSignature(list []basicRun, repeat uint64) *typeSignature {
 	return s
 }
 
-// reduce returns the shortest unit that makes a list of pieces when it is repeated.
+// reduce returns the shortest unit that, repeated, makes a list of pieces.
 func reduce(list []basicRun, repeat uint64) ([]basicRun, uint64) {
 	if len(list) == 1 {
 		return []basicRun{{list[0].word, 1}}, repeat * list[0].count
@@ -135,7 +137,7 @@ func appendPiece(list []basicRun, b basicRun) []basicRun {
 	return append(list, b)
 }
 
-// contents are what a datatype was made of.
+// contents is the definition of a datatype.
 type contents struct {
 	combiner, size uint64
 	lengths        []uint64 // the numbers and counts
@@ -171,8 +173,8 @@ var (
 	wordValueIndex = signature.ConstWord("MPI_COMBINER_VALUE_INDEX")
 )
 
-// members are the pieces of a datatype with members of several datatypes; false if it has
-// none, or they are unknown.
+// members are the pieces of a datatype with members of several datatypes; false if it has none,
+// or if they are unknown.
 func (x *signatureFinder) members(c contents) (list []basicRun, ok bool) {
 	switch {
 	case c.combiner == wordValueIndex:
@@ -196,8 +198,7 @@ func (x *signatureFinder) members(c contents) (list []basicRun, ok bool) {
 	return list, true
 }
 
-// appendTo adds the pieces of some elements to a list; false if they are too many, or not
-// known.
+// appendTo adds the pieces of some elements to a list; false if they are too many or unknown.
 func (s *typeSignature) appendTo(list []basicRun, times uint64) ([]basicRun, bool) {
 	if s.open() || times > maxRepeat || s.repeat*times > maxRepeat {
 		return nil, false
@@ -216,7 +217,7 @@ func (s *typeSignature) appendTo(list []basicRun, times uint64) ([]basicRun, boo
 	return list, true
 }
 
-// copies is the signature of a datatype that is some elements of another one.
+// copies is the signature of a datatype that consists of elements of another one.
 func (x *signatureFinder) copies(c contents) *typeSignature {
 	size, ok := x.p.TypeBytes(c.types[0])
 	if len(c.types) != 1 || !ok || size == 0 || c.size == 0 || c.size%size != 0 {
@@ -229,8 +230,8 @@ func (x *signatureFinder) copies(c contents) *typeSignature {
 	return newSignature(s.unit, s.repeat*(c.size/size))
 }
 
-// agrees reports whether the first n basic datatypes of units that are repeated are equal.
-// Two such sequences that are equal as far as both units together are equal forever.
+// agrees reports whether the first n basic datatypes of units that are repeated are equal. Two
+// such sequences that are equal for the length of both units together are equal throughout.
 func (s *typeSignature) agrees(o *typeSignature, n uint64) bool {
 	if s.key == o.key || s.open() || o.open() {
 		return true

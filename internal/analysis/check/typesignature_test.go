@@ -10,8 +10,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// randomType defines a datatype, of others or predefined ones, and returns its word and the
-// basic datatypes that it is made of.
+// randomType defines a datatype made of others or of predefined ones, and returns its word and
+// its basic datatypes.
 func randomType(r *rand.Rand, defs *[]efg.Def, depth int) (word uint64, list []uint64) {
 	plain := []string{"MPI_INT", "MPI_DOUBLE", "MPI_FLOAT", "MPI_DOUBLE_INT", "MPI_2INT", "MPI_FLOAT_INT"}
 	if depth == 0 || r.IntN(4) == 0 {
@@ -59,7 +59,7 @@ func repeated(list []uint64, n int) (all []uint64) {
 	return all
 }
 
-// Signatures agree where the lists of basic datatypes, written out, do.
+// Signatures agree where the expanded lists of basic datatypes do.
 func TestTypeSignatures(t *testing.T) {
 	equal, prefixes, differ := 0, 0, 0
 	for seed := range uint64(4000) {
@@ -101,7 +101,7 @@ func TestTypeSignatures(t *testing.T) {
 	}
 }
 
-// Definitions that claim what they like end in a signature that fits all.
+// Definitions that claim arbitrary sizes yield a signature that matches all others.
 func TestTypeSignatureBounds(t *testing.T) {
 	const huge = 1 << 62
 	for _, words := range [][]uint64{

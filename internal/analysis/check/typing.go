@@ -1,18 +1,18 @@
 package check
 
-// data are elements of a datatype, words.
+// data is a number of elements of a datatype, as words.
 type data struct{ datatype, count uint64 }
 
-// typeSummary is of which datatypes the messages of one side are, if all are of the same.
+// typeSummary is the datatype of the messages of one side, if all have the same.
 type typeSummary struct {
-	unit  *typeSignature // nil: none yet
-	least uint64         // basic datatypes of the shortest that is not empty
-	mixed bool           // of different ones, or of some that are unknown
-	open  bool           // of some that are unknown, or fit all
-	empty bool           // some are empty, and fit all
+	unit  *typeSignature // nil before the first one
+	least uint64         // basic datatypes of the shortest nonempty one
+	mixed bool           // different datatypes, or some that are unknown
+	open  bool           // some are unknown, or match all others
+	empty bool           // some are empty, and match all others
 }
 
-// note notes messages.
+// note adds messages.
 func (y *typeSummary) note(x *signatureFinder, d data) {
 	if d.count == 0 {
 		y.empty = true
@@ -26,7 +26,7 @@ func (y *typeSummary) note(x *signatureFinder, d data) {
 	y.join(o)
 }
 
-// join adds what is noted of others.
+// join adds the messages of another summary.
 func (y *typeSummary) join(o typeSummary) {
 	y.mixed = y.mixed || o.mixed || y.unit != nil && o.unit != nil && y.unit.key != o.unit.key
 	y.open = y.open || o.open
@@ -40,10 +40,10 @@ func (y *typeSummary) join(o typeSummary) {
 	}
 }
 
-// differs reports whether no message that is sent fits a receive, but for empty ones.
+// differs reports whether no message that is sent matches a receive, except empty ones.
 func (y *typeSummary) differs(in *typeSummary) bool {
 	return !y.mixed && !in.mixed && y.unit != nil && in.unit != nil && !y.unit.agrees(in.unit, y.least)
 }
 
-// varies reports whether the datatypes are known and not all alike.
+// varies reports whether the datatypes are known and differ.
 func (y *typeSummary) varies() bool { return y.mixed && !y.open && !y.empty }

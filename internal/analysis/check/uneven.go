@@ -7,13 +7,13 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// All members of a collective take the same amount from each other, and from themselves.
-// That the amounts they take are equal is in the symbols; that a member gives as much as
-// it takes shows in its call alone.
+// All members of a collective receive the same amount from each other, and from themselves. The
+// symbols ensure that the amounts received are equal; whether a member sends as much as it
+// receives is visible in its own call.
 
 // findUneven adds the calls of steps that send another amount than they receive, by node. event
-// is the number of the first event, times how often the steps come. It returns how many events
-// they are.
+// is the number of the first event, times the number of repetitions of the steps. It returns
+// the number of their events.
 func (r *reader) findUneven(steps []efg.Step, event, times uint64, found map[place]*candidateFault) uint64 {
 	first := event
 	for i := range steps {

@@ -11,10 +11,10 @@ type Class struct {
 	// Shape is equal for classes whose nodes are equal except for arguments, and whose edges
 	// are equal except for weights. Shapes are numbered from 1, by descending number of ranks.
 	Shape int
-	// Number of the class in its shape, from 1: ranks with equal arguments (with relative
-	// ranks) and equal branch runs.
+	// Number of the class within its shape, from 1. Its ranks have equal arguments (with
+	// relative ranks) and equal branch runs.
 	Number int
-	Ranks  []int // ascending; -1: a process that never knew its rank
+	Ranks  []int // ascending; -1: a process whose rank is unknown
 	First  Rank  // one of them
 	// Events, Nodes and Edges are those of one rank.
 	Events, Nodes, Edges uint64
@@ -22,8 +22,8 @@ type Class struct {
 }
 
 // argumentKeys returns, for each summary, a key that is equal for equal graphs. A rank in an
-// argument is taken as it is, or as the distance from its own, whichever is the same in more
-// processes.
+// argument counts as it is, or as its distance from the process's own rank, whichever is the
+// same in more processes.
 func argumentKeys(list []*summary) []hash {
 	keys := make([]hash, len(list))
 	groups := map[hash][]int{}
@@ -46,7 +46,7 @@ func argumentKeys(list []*summary) []hash {
 	return keys
 }
 
-// fewerFar reports whether peer k is fewer different ranks than distances.
+// fewerFar reports whether peer k has fewer different values as ranks than as distances.
 func fewerFar(list []*summary, members []int, k int) bool {
 	first, one := list[members[0]].peers[k], true
 	for _, i := range members {

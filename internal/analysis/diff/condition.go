@@ -10,18 +10,18 @@ import (
 )
 
 // Condition is a condition under which two runs differ too much: "structure", or a Metric of
-// the second that exceeds that of the first by more than a limit.
+// the second that exceeds that of the first run by more than a limit.
 type Condition struct {
 	Text     string
 	Metric   Metric // "": structure
-	Relative bool   // Limit is a part: 0.05 is 5 %
+	Relative bool   // Limit is a fraction: 0.05 is 5 %
 	Limit    float64
 }
 
 // ConditionError is an error in a list of conditions. Its text shows the position.
 type ConditionError struct {
 	List string
-	At   int // byte
+	At   int // byte offset
 	Text string
 }
 

@@ -10,7 +10,7 @@ import (
 // never is the number of a departure or visit that does not occur.
 const never = math.MaxUint64
 
-// branch is a stretch of steps from a node to one other: a branch run.
+// branch is a branch run: consecutive steps from a node to the same next node.
 type branch struct {
 	to     int
 	length uint64
@@ -21,8 +21,8 @@ type branches struct {
 	node   *efg.Node
 	runs   seq.Iter
 	counts seq.Iter
-	begun  []uint64 // runs by edge
-	only   bool     // a single edge, that has not been taken yet
+	begun  []uint64 // by edge
+	only   bool     // a single edge that has not been taken yet
 }
 
 func newBranches(n *efg.Node) *branches {
@@ -50,9 +50,9 @@ func (b *branches) next() (branch, bool) {
 	return r, true
 }
 
-// divergence is where the branch runs of two matched nodes part.
+// divergence is where the branch runs of two matched nodes diverge.
 type divergence struct {
-	departure uint64 // number of the first one that differs, from 0; never
+	departure uint64 // number of the first one that differs, from 0, or never
 	run       uint64 // sequence number of its branch run, from 1
 	x, y      branch // the runs; of length 0 if there is none
 }
@@ -80,7 +80,7 @@ func (m *matching) departures(i int) divergence {
 	}
 }
 
-// differ compares two branch runs and puts the number of the departure right.
+// differ compares two branch runs and sets the number of the departure.
 func (m *matching) differ(p *divergence) bool {
 	switch {
 	case p.x.length == 0 || p.y.length == 0 || m.to[p.x.to] != p.y.to:
@@ -92,14 +92,14 @@ func (m *matching) differ(p *divergence) bool {
 	return false
 }
 
-// foldedDepartures is departures for branch runs whose lengths their edges fix: what repeats is
-// iterated once.
+// foldedDepartures is departures for branch runs whose lengths follow from their edges: a
+// repeat is iterated once.
 func (m *matching) foldedDepartures(x, y *efg.Node) divergence {
 	p := divergence{departure: 0}
 	z := seq.JoinRuns(x.Runs, y.Runs)
 	next, period, again := uint64(0), uint64(0), uint64(0) // position, steps of a period, its repetitions
 	for v, times, ok := z.Next(); ok; v, times, ok = z.Next() {
-		if z.Position() != next { // what was skipped is like the period before
+		if z.Position() != next { // the skipped steps are like the period before
 			p.departure += again * period
 			period = 0
 		}
@@ -120,7 +120,8 @@ func (m *matching) foldedDepartures(x, y *efg.Node) divergence {
 	return m.ended(x, y)
 }
 
-// ended is the parting of two nodes of which one has all branch runs of the other.
+// ended is the divergence of two nodes when the branch runs of one are the first ones of the
+// other.
 func (m *matching) ended(x, y *efg.Node) divergence {
 	a, b := steps(x), steps(y)
 	if a == b {
@@ -129,7 +130,7 @@ func (m *matching) ended(x, y *efg.Node) divergence {
 	return divergence{departure: min(a, b), run: min(x.Runs.Len(), y.Runs.Len()) + 1}
 }
 
-// steps is how often a node is left.
+// steps is the number of steps from a node.
 func steps(n *efg.Node) (total uint64) {
 	for i := range n.Edges {
 		total += n.Edges[i].Weight

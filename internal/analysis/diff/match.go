@@ -2,14 +2,14 @@ package diff
 
 import "github.com/efg-tools/efg/signature"
 
-// none stands for a node that is not there.
+// none stands for a node that does not exist.
 const none = -1
 
-// matching says which nodes of two streams stand for each other.
+// matching says which nodes of two streams correspond to each other.
 type matching struct {
 	a, b *stream
 	to   []int // node of b by node of a, or none
-	from []int // the other way
+	from []int // node of a by node of b, or none
 }
 
 func match(a, b *stream) *matching {
@@ -48,7 +48,7 @@ func (m *matching) alike() bool {
 
 func (m *matching) pair(i, k int) { m.to[i], m.from[k] = k, i }
 
-// round matches nodes that have none yet and equal keys, in their order.
+// round matches the unmatched nodes that have equal keys, in order.
 func (m *matching) round(key func(*stream, int) hash) {
 	left := map[hash][]int{}
 	for k := range m.from {
@@ -76,7 +76,7 @@ func farKey(s *stream, i int) hash  { return s.signature(i, true) }
 
 func maskKey(s *stream, i int) hash { return callKey(s, i).add(s.nodes[i].Words[0], s.nodes[i].Mask) }
 
-// callKey distinguishes polls that are only counted from others.
+// callKey distinguishes polls of which only the number is recorded from others.
 func callKey(s *stream, i int) hash {
 	n := &s.nodes[i]
 	counted := uint64(0)

@@ -10,8 +10,9 @@ import (
 	"github.com/efg-tools/efg/internal/testing/testrun"
 )
 
-// twoWorlds makes two worlds of two ranks each, which call at two places that have no names
-// as often as is said. Ranks differ by one another in both alike.
+// twoWorlds makes two worlds of two ranks each. Their ranks call, as often as first and second
+// say, at two callsites without names. The two ranks of a world differ from each other in the
+// same way.
 func twoWorlds(t *testing.T, first, second int) *runfile.Run {
 	t.Helper()
 	var list []*efg.Process
@@ -32,8 +33,8 @@ func twoWorlds(t *testing.T, first, second int) *runfile.Run {
 	return testrun.Of(t, list, runfile.Meta{})
 }
 
-// What is the same for all that counts has an order nevertheless, and processes that are read
-// in another order are counted as before: a document is the same each time.
+// Callsites that are alike in all that counts still have an order, and processes that are read
+// in another order have the same sums: a document is the same each time.
 func TestSameEachTime(t *testing.T) {
 	a, b := twoWorlds(t, 3, 5), twoWorlds(t, 5, 3)
 	documents := map[string]func() (any, error){

@@ -29,7 +29,7 @@ type Overview struct {
 // Spread is how a number is distributed over the ranks that make a call.
 type Spread struct {
 	Sum, Least, Most    uint64
-	LeastRank, MostRank int // the lowest rank of those
+	LeastRank, MostRank int // the lowest such ranks
 	ranks               int
 }
 
@@ -74,17 +74,17 @@ const (
 	TimeMetric  Metric = "time"
 )
 
-// Outlier are the ranks that have far more or less of something at a callsite than others of
+// Outlier describes ranks that have far more or less of something at a callsite than others of
 // their shape; shapes of fewer than Few ranks are combined.
 type Outlier struct {
 	Op, Site string
 	Metric   Metric
-	Among    int   // ranks that are compared
+	Among    int   // ranks that were compared
 	Ranks    []int // outliers, ascending
 	// Rank is the farthest one, Value its value.
 	Rank   int
 	Value  float64
-	Median float64 // of those that are compared
+	Median float64 // of the ranks that were compared
 	// Score is the distance of Value from the median, in median absolute deviations scaled to a
 	// standard deviation.
 	Score float64
@@ -100,19 +100,19 @@ func (o *Outlier) Cost() float64 { return math.Abs(o.Value - o.Median) }
 const (
 	// Few is the minimum number of ranks of a shape whose outliers are determined separately.
 	Few = 8
-	// fewest is of how many ranks one can be an outlier.
+	// fewest is the minimum number of ranks of which one can be an outlier.
 	fewest = 5
-	// outlying is the score of outliers: Iglewicz and Hoaglin, "How to Detect and
+	// outlying is the minimum score of an outlier: Iglewicz and Hoaglin, "How to Detect and
 	// Handle Outliers", 1993.
 	outlying = 3.5
-	// minor is what part of the median an outlier must be away at least.
+	// minor is the minimum distance of an outlier from the median, as a fraction of the median.
 	minor = 0.01
-	// described is for how many outliers the distance is computed.
+	// described is the number of outliers for which the distance is computed.
 	described = 100
 )
 
-// NewOverview compares processes of a run. It calls progress, one call at a time, with
-// the number of those that are read.
+// NewOverview compares processes of a run. It calls progress, one call at a time, with the
+// number of processes read so far.
 func NewOverview(run *runfile.Run, procs []int, progress func(done uint64)) (*Overview, error) {
 	s, err := newSide(run)
 	if err != nil {
@@ -149,8 +149,8 @@ func counter(progress func(done uint64)) func() {
 	}
 }
 
-// sort orders what was found: by time, then bytes, then calls. Several callsites may have the
-// same text.
+// sort orders the results by time, then bytes, then calls. Several callsites may have the same
+// text.
 func (o *Overview) sort() {
 	slices.SortStableFunc(o.Imbalance, func(x, y Imbalance) int {
 		return cmp.Or(cmp.Compare(y.Time.Cost(), x.Time.Cost()), cmp.Compare(y.Bytes.Cost(), x.Bytes.Cost()),
@@ -163,10 +163,11 @@ func (o *Overview) sort() {
 	})
 }
 
-// allCalls stands for the number of a call: all together.
+// allCalls is the number that stands for all calls together.
 const allCalls = -2
 
-// amounts are what a process has of a call; ok is false if it does not make it.
+// amounts returns the totals of a call in a process; ok is false if the process does not make
+// it.
 func (s *summary) amounts(number int) (calls, bytes, time uint64, ok bool) {
 	if number == allCalls {
 		return s.profile.total.calls, s.profile.total.bytes, s.running, true
@@ -205,7 +206,7 @@ func (v *survey) imbalance(number int) Imbalance {
 	return b
 }
 
-// sample are values of ranks that can be compared.
+// sample holds values of ranks that can be compared.
 type sample struct {
 	of     []*summary
 	values [3][]float64 // by metric
@@ -269,7 +270,7 @@ func (m *sample) outliers() (list []Outlier) {
 	return list
 }
 
-// outlier finds the outliers among values; nil: none.
+// outlier finds the outliers among values; nil if there are none.
 func (m *sample) outlier(values []float64) *Outlier {
 	if len(values) < fewest {
 		return nil
@@ -296,9 +297,9 @@ func (m *sample) outlier(values []float64) *Outlier {
 	return o
 }
 
-// robust returns the median, and an estimate of the standard deviation that outliers
-// do not change: from the median absolute deviation, or, if more than half of the
-// values are equal, from the mean absolute deviation.
+// robust returns the median, and an estimate of the standard deviation that is robust against
+// outliers: from the median absolute deviation, or, if more than half of the values are equal,
+// from the mean absolute deviation.
 func robust(values []float64) (centre, scale float64) {
 	centre = median(values)
 	away := make([]float64, len(values))
@@ -347,7 +348,7 @@ func (v *survey) describe(list []Outlier) error {
 	return nil
 }
 
-// is reports whether a call, of a procedure, is among those of the outlier.
+// is reports whether a call, of procedure op, is one that the outlier is about.
 func (o *Outlier) is(number int, op string) bool {
 	return number == o.number || o.number == allCalls && analysis.Running(op)
 }

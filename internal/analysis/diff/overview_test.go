@@ -30,7 +30,7 @@ func overview(t testing.TB, run *runfile.Run) *diff.Overview {
 	return o
 }
 
-// classOf finds the class of a rank; each has one.
+// classOf finds the class of a rank, and demands that it has one.
 func classOf(t testing.TB, o *diff.Overview, rank int) int {
 	t.Helper()
 	found := -1
@@ -48,7 +48,7 @@ func classOf(t testing.TB, o *diff.Overview, rank int) int {
 	return found
 }
 
-// Ranks of a class have equal events, those of different classes have not.
+// Ranks of a class have equal events, ranks of different classes do not.
 func TestClasses(t *testing.T) {
 	for _, c := range []sim.Config{
 		{Program: "halo", Ranks: 27, Steps: 25},
@@ -106,7 +106,7 @@ func workers(t testing.TB, ranks int, odd func(rank int, r *recorder)) []*efg.Pr
 	return procs
 }
 
-// A rank in an argument is equal if it is the same, or as far away.
+// Ranks in arguments are equal if they are the same, or at the same distance.
 func TestAbsoluteRanks(t *testing.T) {
 	o := overview(t, testrun.Of(t, workers(t, 10, nil), runfile.Meta{}))
 	if len(o.Classes) != 2 || len(o.Classes[0].Ranks) != 9 || o.Shapes != 2 {
@@ -114,7 +114,7 @@ func TestAbsoluteRanks(t *testing.T) {
 	}
 }
 
-// Ranks of one shape that go through their loop more often are another class.
+// Ranks of one shape that iterate their loop more often are another class.
 func TestCounts(t *testing.T) {
 	o := overview(t, testrun.Of(t, workers(t, 11, func(rank int, r *recorder) {
 		for range 5 * (rank % 2) {
@@ -143,7 +143,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// One rank plants a call, one another count, one a loop more.
+// One rank makes an additional call, one uses another count, one iterates a loop more often.
 func TestPlanted(t *testing.T) {
 	run := testrun.Of(t, workers(t, 10, func(rank int, r *recorder) {
 		switch rank {
@@ -196,7 +196,7 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// naiveSpread is what ranks have at a callsite, by expanding their events.
+// naiveSpread holds what ranks have at a callsite, found by expanding their events.
 type naiveSpread struct{ calls, bytes map[int]uint64 }
 
 func naiveSpreads(t testing.TB, run *runfile.Run) map[string]*naiveSpread {
@@ -298,7 +298,7 @@ func binOf(ns uint64) (bin int) {
 	return bin
 }
 
-// A slow rank among many is found, and how much slower it is.
+// A slow rank among many is found, with its distance from the others.
 func TestOutliers(t *testing.T) {
 	procs := workers(t, 20, nil)
 	for i, p := range procs {
@@ -330,8 +330,8 @@ func TestOutliers(t *testing.T) {
 	}
 }
 
-// BenchmarkSteps compares ranks of a halo exchange. A hundred times the steps must not
-// take much longer.
+// BenchmarkSteps compares ranks of a halo exchange. A hundred times as many steps must not take
+// much longer.
 func BenchmarkSteps(b *testing.B) {
 	for _, steps := range []int{200, 20000} {
 		run := testrun.Simulated(b, sim.Config{Program: "halo", Ranks: 64, Steps: steps})

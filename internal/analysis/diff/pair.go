@@ -62,8 +62,8 @@ func (c *Change) differs() bool {
 	return c.Structure > 0 || a.Calls != b.Calls || a.Errors != b.Errors || a.Bytes != b.Bytes || a.Time != b.Time
 }
 
-// weigh orders changes: by time, then bytes, then calls, then structure. Start and end
-// of MPI come last.
+// weigh orders changes: by time, then bytes, then calls, then structure. MPI_Init and
+// MPI_Finalize come last.
 func weigh(x, y *Change) int {
 	apart := func(a, b uint64) uint64 { return max(a, b) - min(a, b) }
 	last := func(c *Change) int {
@@ -87,11 +87,11 @@ type Pair struct {
 	Timed   [2]bool
 	Total   [2]Totals
 	Threads []Thread
-	Items   []Item   // differences in structure, what matters most first
-	Changes []Change // what matters most first
+	Items   []Item   // differences in structure, the most expensive first
+	Changes []Change // the most expensive first
 }
 
-// Equal reports whether nothing differs but times.
+// Equal reports whether nothing differs except times.
 func (p *Pair) Equal() bool {
 	for i := range p.Threads {
 		if t := &p.Threads[i]; t.Arguments != nil || t.Calls != nil {
@@ -107,8 +107,8 @@ type Thread struct {
 	There        [2]bool
 	Events       [2]uint64
 	Nodes, Edges [2]int
-	// Calls is where the sequences of calls part, Arguments where they, or the
-	// calls' arguments or results do; nil: they do not.
+	// Calls is where the sequences of calls diverge; Arguments is where the calls, their
+	// arguments or their results do. They are nil if nothing diverges.
 	Calls, Arguments *Divergence
 }
 
@@ -135,8 +135,7 @@ func NewPair(a, b Rank) (*Pair, error) {
 	return pairOf(x, y, false)
 }
 
-// comparison are two runs whose callsites have comparable keys; perhaps one and the
-// same.
+// comparison holds two runs whose callsites have comparable keys; both may be the same run.
 type comparison struct{ side [2]*side }
 
 // side is a run.
@@ -268,7 +267,7 @@ func (p *pairBuilder) streams(t *Thread, m *matching) error {
 	return err
 }
 
-// divergence describes an event at which streams diverge.
+// divergence describes the event at which streams diverge.
 func (p *pairBuilder) divergence(m *matching, at uint64) (*Divergence, error) {
 	if at == never {
 		return nil, nil

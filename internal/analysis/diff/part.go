@@ -6,8 +6,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// limits say up to where two streams are in step, by node of a: the events at the
-// node before a visit, and the steps from it before a departure.
+// limits say how far two streams are in step, by node of a: the events at the node before a
+// visit, and the steps from it before a departure.
 type limits struct{ visits, departures []uint64 }
 
 func (m *matching) newLimits() *limits {
@@ -18,8 +18,8 @@ func (m *matching) newLimits() *limits {
 	return l
 }
 
-// inStep is the number of events at the start of both streams that the limits do not
-// forbid. Before, each event at node i of a is at its partner in b.
+// inStep is the number of events at the start of both streams that the limits allow. Up to
+// there, an event at node i of a is at its partner in b.
 func (m *matching) inStep(l *limits) (uint64, error) {
 	a, b := m.a.Start(), m.b.Start()
 	if a < 0 || b < 0 || m.to[a] != b {
@@ -54,7 +54,7 @@ func (l *limits) any() bool {
 	return false
 }
 
-// before begins a walk at the last mark that lies before all limits. It returns the
+// before begins a walk at the last checkpoint that lies before all limits. It also returns the
 // number of events at each node before it.
 func (s *stream) before(l *limits) (*efg.Walker, []uint64, error) {
 	visits := make([]uint64, len(s.nodes))
@@ -81,8 +81,8 @@ marks:
 	return w, visits, w.Err()
 }
 
-// part finds the first event that is another one in b: with other arguments or
-// results, or, if calls is set, another call. never: there is none.
+// part finds the first event that differs in b: in arguments or results or, if calls is set, in
+// the call. It is never if there is none.
 func (m *matching) part(l *limits, calls bool) (uint64, error) {
 	from, err := m.inStep(l)
 	if err != nil {
@@ -99,10 +99,10 @@ func (m *matching) part(l *limits, calls bool) (uint64, error) {
 type pairWalk struct {
 	m     *matching
 	calls bool
-	known map[[2]int]bool // whether events at nodes are equal, of those without attributes
+	known map[[2]int]bool // whether events at two nodes are equal, for nodes without attributes
 }
 
-// from is the first event, from one on, that differs.
+// from finds the first event at or after first that differs.
 func (p *pairWalk) from(first uint64) (uint64, error) {
 	a, b := p.m.a.walkTo(first), p.m.b.walkTo(first)
 	for at := first; ; at++ {

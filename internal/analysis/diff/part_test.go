@@ -31,7 +31,7 @@ func newRecorder(t testing.TB, rank, size int) *recorder {
 	return r
 }
 
-// input forms a call: values by the names of words.
+// input makes a call from values by the names of words.
 func (r *recorder) input(op string, site uint64, values map[string]any) efg.Input {
 	p := signature.ProcByName(op)
 	in := efg.Input{Words: make([]uint64, len(p.Words))}
@@ -77,7 +77,7 @@ func (r *recorder) process() *efg.Process {
 	return &efg.Process{Rank: r.rank, Size: r.size, World: 5, PID: 100 + r.rank, Streams: []efg.Stream{*s}, Defs: r.defs.List}
 }
 
-// oracle expands events, and gives each a text without what depends on the rank.
+// oracle expands events, and gives each a text that does not depend on the rank.
 type oracle struct {
 	p    *efg.Process
 	walk *efg.Walker
@@ -115,7 +115,8 @@ func (o *oracle) comm(w uint64) string {
 	return fmt.Sprint("comm ", o.comm(d.Words[0]), d.Words[1:3], w&(1<<24-1), others)
 }
 
-// seat is its own rank in a communicator and its size, from the list of its members.
+// seat is the process's rank in a communicator and the communicator's size, from the list of
+// its members.
 func (o *oracle) seat(w uint64) (rank, size int) {
 	d := o.defs[w&^(1<<24-1)]
 	if d != nil && d.Kind == efg.DefWin {
@@ -145,7 +146,7 @@ func (o *oracle) seat(w uint64) (rank, size int) {
 	return rank, size
 }
 
-// texts are the words of the current event, ranks relative and as they are.
+// texts are the words of the current event, with ranks relative and as they are.
 func (o *oracle) texts() (near, far []string) {
 	w := o.walk.Words()
 	proc := signature.ProcByID(int(w[0] & 0xffff))
@@ -192,10 +193,10 @@ func (o *oracle) text(kind signature.Kind, v uint64) string {
 	return fmt.Sprint(v)
 }
 
-// never is the event at which sequences part that do not.
+// never is the event at which sequences that are equal diverge.
 const never = ^uint64(0)
 
-// naive finds where two sequences part, by expanding them.
+// naive finds where two sequences diverge, by expanding them.
 func naive(t testing.TB, a, b *efg.Process, stream int) (calls, all uint64) {
 	t.Helper()
 	x, y := newOracle(a, stream), newOracle(b, stream)
@@ -239,7 +240,7 @@ func at(p *diff.Divergence) uint64 {
 	return p.Event
 }
 
-// checkPair compares what a pair tells with the expanded events.
+// checkPair compares a pair with the expanded events.
 func checkPair(t testing.TB, run *runfile.Run, a, b int) *diff.Pair {
 	t.Helper()
 	pair, err := diff.NewPair(diff.Rank{Run: run, Proc: a}, diff.Rank{Run: run, Proc: b})
@@ -269,7 +270,7 @@ func checkPair(t testing.TB, run *runfile.Run, a, b int) *diff.Pair {
 	return pair
 }
 
-// Where the sequences of simulated ranks part is where the expanded events do.
+// The sequences of simulated ranks diverge where the expanded events do.
 func TestSimulatedRanks(t *testing.T) {
 	for _, c := range []sim.Config{
 		{Program: "halo", Ranks: 27, Steps: 25},
@@ -289,7 +290,7 @@ func TestSimulatedRanks(t *testing.T) {
 	}
 }
 
-// dice makes the calls of one of two ranks: mostly what the other does, too.
+// dice makes the calls of one of two ranks: mostly the same as the other's.
 type dice struct {
 	*recorder
 	same, own *rand.Rand
@@ -337,9 +338,9 @@ func (d *dice) step() {
 	}
 }
 
-// Random pairs that differ here and there, and read with marks, too.
+// Random pairs that differ here and there, also read with checkpoints.
 func TestRandomPairs(t *testing.T) {
-	var late, apart, equal int // sequences that part late, in arguments first, never
+	var late, apart, equal int // sequences that diverge late, that diverge in arguments first, that do not diverge
 	for seed := range uint64(200) {
 		var procs []*efg.Process
 		for rank := range 2 {

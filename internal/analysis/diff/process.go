@@ -32,7 +32,7 @@ type stream struct {
 	nodes   []node
 }
 
-// node is a node with what is known of its words.
+// node is a node with what is known about its words.
 type node struct {
 	*efg.Node
 	facts    *analysis.Node
@@ -41,8 +41,8 @@ type node struct {
 	commRank commRank
 }
 
-// commRank is its own rank among the members of a communicator; size 0: it has no
-// meaning there.
+// commRank is the process's rank among the members of a communicator; size 0 means that ranks
+// cannot be relative there.
 type commRank struct{ rank, size int }
 
 func newProcess(p *analysis.Process, sites *siteNames) (*process, error) {
@@ -74,7 +74,7 @@ func newProcess(p *analysis.Process, sites *siteNames) (*process, error) {
 	return q, nil
 }
 
-// commRankOf is its own rank in the communicator that a node's ranks belong to.
+// commRankOf is the process's rank in the communicator that a node's ranks belong to.
 func (p *process) commRankOf(n *efg.Node) commRank {
 	object := commRankObject(n)
 	s, ok := p.commRanks[object]
@@ -100,7 +100,7 @@ func commRankObject(n *efg.Node) uint64 {
 	return object
 }
 
-// commRankIn is its own rank of a process in a communicator, or that of a window.
+// commRankIn is the rank of a process in a communicator, or in that of a window.
 func commRankIn(p *analysis.Process, object uint64) (s commRank) {
 	own, other := p.Members(object)
 	if own != nil && other == nil {
@@ -112,8 +112,8 @@ func commRankIn(p *analysis.Process, object uint64) (s commRank) {
 	return s
 }
 
-// form is a word in the two forms in which it is compared: with ranks relative to the
-// own, and as they are. A word that holds no ranks has one form.
+// form is a word in the two forms in which it is compared: with ranks relative to the process's
+// own, and as they are. For a word that holds no ranks both are equal.
 type form struct{ near, far uint64 }
 
 func (f form) equal(o form) bool { return f.near == o.near || f.far == o.far }

@@ -15,8 +15,8 @@ var recordings = []testrun.Program{
 	{Source: "c/neigh.c"}, {Source: "c/coll.c"}, {Source: "c/fail.c", Args: "kill", MPI: "openmpi", Fails: true}, {Source: "fortran/halo_mpifh.f", MPI: "openmpi"},
 }
 
-// Recorded programs: the sequences of each pair of ranks part where their expanded
-// events do, and a run does not differ from itself.
+// Recorded programs: the sequences of each pair of ranks diverge where their expanded events
+// do, and a run does not differ from itself.
 func TestRecorded(t *testing.T) {
 	testrun.Record(t, recordings, func(t *testing.T, r *testrun.Recording) { compareRanks(t, r.Run) })
 }

@@ -13,20 +13,20 @@ type Runs struct {
 	Timed [2]bool
 	Ranks [2]int // processes
 	Total [2]Totals
-	// Running is the time in MPI of all processes in nanoseconds, without MPI_Init and
+	// Running is the time in MPI of all processes in nanoseconds, excluding MPI_Init and
 	// MPI_Finalize.
 	Running   [2]uint64
 	Classes   []ClassPair
 	Structure []StructureChange
-	Changes   []Change // by callsite, what matters most first
+	Changes   []Change // by callsite, the most expensive first
 }
 
-// Match says in what the ranks of two matched classes are equal.
+// Match says in what respect the ranks of two matched classes are equal.
 type Match string
 
 const (
 	GraphMatch Match = "graph" // arguments and order of calls
-	ShapeMatch Match = "shape" // nodes, but for arguments, and edges, but for weights
+	ShapeMatch Match = "shape" // nodes except for arguments, and edges except for weights
 	CallsMatch Match = "calls" // calls and the steps between them
 	RankMatch  Match = "rank"  // only the ranks
 	NoMatch    Match = "none"  // ranks that only one run has
@@ -51,8 +51,8 @@ type StructureChange struct {
 	from, to   call
 }
 
-// NewRuns compares processes of two runs. It calls progress, one call at a time, with
-// the number of those that are read.
+// NewRuns compares processes of two runs. It calls progress, one call at a time, with the
+// number of processes read so far.
 func NewRuns(a, b *runfile.Run, procs [2][]int, progress func(done uint64)) (*Runs, error) {
 	c, err := newComparison(a, b)
 	if err != nil {
@@ -167,8 +167,8 @@ func (p *pairing) by(match Match, key func(*summary) hash) {
 	}
 }
 
-// byRank matches processes with the same rank, those together whose calls and steps
-// are equal in both runs.
+// byRank matches processes with the same rank, and groups those whose calls and steps are equal
+// in both runs.
 func (p *pairing) byRank() {
 	other := map[int]*summary{}
 	for _, s := range p.list[1] {
@@ -207,8 +207,8 @@ func (p *pairing) rest(side int) {
 	}
 }
 
-// compareStructure finds the calls and steps that only one run has: of matched ranks,
-// that their partners do not make; of others, that no one in the other run makes.
+// compareStructure finds the calls and steps that only one run has: for matched ranks, those
+// that their partners do not make; for others, those that no rank of the other run makes.
 func (r *Runs) compareStructure(v [2]*survey) {
 	var union [2]*callGraph
 	for k := range v {
@@ -252,8 +252,8 @@ func (r *Runs) compareStructure(v [2]*survey) {
 	})
 }
 
-// without calls f for the calls of a graph, with no second one, and the steps that
-// another graph has not.
+// without calls f for the calls of a graph (with an empty second one) and for the steps that
+// another graph does not have.
 func (g *callGraph) without(o *callGraph, f func(from, to call)) {
 	calls, steps := map[call]bool{}, map[[2]call]bool{}
 	for _, c := range o.calls {

@@ -23,8 +23,8 @@ func runsOf(t testing.TB, a, b *runfile.Run) *diff.Runs {
 	return r
 }
 
-// checkRuns counts the events of both runs by expanding them, and sees that each rank
-// is in one class.
+// checkRuns counts the events of both runs by expanding them, and demands that each rank is in
+// one class.
 func checkRuns(t testing.TB, a, b *runfile.Run, r *diff.Runs) {
 	t.Helper()
 	for k, run := range []*runfile.Run{a, b} {
@@ -63,7 +63,8 @@ func matches(r *diff.Runs) (list []diff.Match) {
 	return slices.Compact(list)
 }
 
-// A run and itself, one with more iterations, more ranks, a planted call.
+// A run compared with itself, and with runs that have more iterations, more ranks or an
+// additional call.
 func TestRuns(t *testing.T) {
 	base := sim.Config{Program: "halo", Ranks: 27, Steps: 20, Stats: true}
 	longer, larger := base, base
@@ -121,7 +122,7 @@ func holds(t testing.TB, r *diff.Runs, text string) bool {
 	return false
 }
 
-// One rank plants a call: it is found, with the steps to it and from it.
+// One rank makes an additional call: it is found, with the steps to it and from it.
 func TestPlantedInRun(t *testing.T) {
 	a := testrun.Of(t, workers(t, 8, nil), runfile.Meta{})
 	b := testrun.Of(t, workers(t, 8, func(rank int, r *recorder) {
@@ -153,7 +154,7 @@ func TestPlantedInRun(t *testing.T) {
 	}
 }
 
-// Lines that have moved do not hide the callsites.
+// Callsites are matched although their lines have moved.
 func TestMovedLines(t *testing.T) {
 	meta := func(lines ...int) (m runfile.Meta) {
 		for i, l := range lines {

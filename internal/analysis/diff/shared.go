@@ -6,24 +6,23 @@ import (
 	"github.com/efg-tools/efg/internal/analysis"
 )
 
-// shared is what the summaries of a rank class's processes have in common: all but
+// shared is what the summaries of the processes of a rank class have in common: all except
 // peers and times.
 type shared struct {
 	summary
 	places    []peerPlace
-	objects   []uint64   // that ranks are relative in
-	commRanks []commRank // of one of the processes there
+	objects   []uint64   // communicators and windows in which ranks are relative
+	commRanks []commRank // the ranks of one of the processes in them
 	rows      [][]int    // by stream and node: number of the call in the profile
 }
 
 // peerPlace is where a summary's peer is.
 type peerPlace struct{ stream, node, word, commRank int }
 
-// maxShared bounds the classes of which something is kept.
+// maxShared bounds the number of classes of which something is kept.
 const maxShared = 1 << 12
 
-// share keeps what a process has in common with those of its class. The caller has the
-// lock.
+// share keeps what a process has in common with those of its class. The caller holds the lock.
 func (v *survey) share(q *process, s *summary) {
 	key, ok := q.Alike()
 	if !ok || v.shared[key] != nil || len(v.shared) >= maxShared {
@@ -67,8 +66,8 @@ func (c *shared) hasAllPeers(q *process) bool {
 	return true
 }
 
-// addPlaces notes where the peers of a node are, as arguments does; false if there are ranks
-// in arrays.
+// addPlaces notes where the peers of a node are, like arguments; false if there are ranks in
+// arrays.
 func (c *shared) addPlaces(q *process, i, k int, n *node, most int) bool {
 	for w := 2; w < len(n.Words); w++ {
 		if n.Mask>>w&1 != 0 {
@@ -86,7 +85,7 @@ func (c *shared) addPlaces(q *process, i, k int, n *node, most int) bool {
 	return true
 }
 
-// common finds what is kept of the class of a process; nil: nothing.
+// common finds what is kept of the class of a process; nil if nothing is.
 func (v *survey) common(p *analysis.Process) *shared {
 	key, ok := p.Alike()
 	if !ok {
@@ -97,8 +96,8 @@ func (v *survey) common(p *analysis.Process) *shared {
 	return v.shared[key]
 }
 
-// summarize makes the summary of a process out of what its class has in common, and
-// what it has of each call; false if it has another place in a communicator.
+// summarize makes the summary of a process from what its class has in common and from its own
+// times; false if its rank in one of the communicators differs.
 func (c *shared) summarize(p *analysis.Process) (*summary, []Totals, bool, error) {
 	s := c.summary
 	s.proc, s.rank = p.Number(), p.Data.Rank
@@ -126,7 +125,7 @@ func (c *shared) summarize(p *analysis.Process) (*summary, []Totals, bool, error
 	return &s, rows, true, nil
 }
 
-// addShared keeps a summary that was made of what its class has in common. The caller has
+// addShared keeps a summary that was made from what its class has in common. The caller holds
 // the lock.
 func (v *survey) addShared(s *summary, rows []Totals) {
 	s.total, s.running = 0, 0
@@ -137,7 +136,7 @@ func (v *survey) addShared(s *summary, rows []Totals) {
 	v.summaries = append(v.summaries, *s)
 }
 
-// addRow adds what a process has of a call.
+// addRow adds the totals of a call in a process.
 func (v *survey) addRow(s *summary, i, number int, r *Totals) {
 	s.time[i] = r.Time.Sum
 	s.total += r.Time.Sum

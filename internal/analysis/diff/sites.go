@@ -20,7 +20,7 @@ type siteNames struct {
 	mu    sync.Mutex
 	words map[uint64]uint64 // keys by word
 	texts map[uint64]string // "function file:line" by key
-	order map[uint64]int    // of words in the code
+	order map[uint64]int    // of the words, in the order of their addresses in the code
 }
 
 func newSiteNames(run *runfile.Run) (*siteNames, error) {
@@ -35,7 +35,7 @@ func newSiteNames(run *runfile.Run) (*siteNames, error) {
 		_, b := y.Module()
 		return cmp.Compare(a, b)
 	})
-	count := map[string]int{} // calls at one place, in the order of the code
+	count := map[string]int{} // calls at one source line, in the order of the code
 	for i := range sorted {
 		s := &sorted[i]
 		text := strings.TrimSpace(s.Func + " " + s.Place)
@@ -54,8 +54,8 @@ func (n *siteNames) put(word, key uint64, text string) {
 	n.words[word], n.texts[key] = key, text
 }
 
-// keys returns the keys of a process's callsites by word. Those that the run has no
-// places of are named by module and offset.
+// keys returns the keys of a process's callsites by word. Callsites without a source location
+// are named by module and offset.
 func (n *siteNames) keys(streams []efg.Stream, defs []efg.Def) map[uint64]uint64 {
 	keys := map[uint64]uint64{}
 	var own *reconstruct.Names
@@ -87,16 +87,16 @@ func (n *siteNames) text(key uint64) string {
 	return n.texts[key]
 }
 
-// place is a callsite's text, taken apart.
+// place is a callsite's text, split into its parts.
 type place struct {
 	text, file string // function and file
 	line       int
 	word       uint64
 }
 
-// follow gives callsites the keys of those of another run that they stand for, where
-// lines have moved: in a function that has as many callsites in both runs, the first
-// is the first.
+// follow gives callsites the keys of the callsites of another run that they correspond to
+// although lines have moved: if a function has equally many callsites in both runs, they
+// correspond in order.
 func (n *siteNames) follow(other *siteNames) {
 	own, others := n.places(), other.places()
 	for file, list := range own {

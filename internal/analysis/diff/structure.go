@@ -10,13 +10,13 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Kind says what differs in structure.
+// Kind says what differs in the structure.
 type Kind string
 
 const (
 	NodeOnly   Kind = "node"      // a signature that one side does not have
 	EdgeOnly   Kind = "edge"      // a step that one side does not take
-	BranchRuns Kind = "runs"      // branch runs of other lengths, or in another order
+	BranchRuns Kind = "runs"      // branch runs with other lengths, or in another order
 	Arguments  Kind = "arguments" // matched nodes whose arguments or results differ
 )
 
@@ -31,15 +31,15 @@ type Item struct {
 	// Calls are the events at the node, or the steps along the edge. Bytes and Time (ns)
 	// are those of the node; of branch runs and edges, which have none, they are 0.
 	Calls, Bytes, Time [2]uint64
-	// At is the sequence number, from 1, of the first branch run that differs; of
-	// arguments the number of the visit, from 0.
+	// At is the number of the first branch run that differs, from 1; for arguments the number
+	// of the visit, from 0.
 	At uint64
-	// Text has the arguments of the node, or what differs, on each side.
+	// Text shows the arguments of the node, or what differs, on each side.
 	Text [2]string
 }
 
-// structure finds what differs in structure, and how far calls, and arguments too, are
-// in step.
+// structure finds what differs in structure, and how far the streams are in step in their
+// calls, and in all words.
 func (p *pairBuilder) structure(m *matching) (calls, all *limits) {
 	calls, all = m.newLimits(), m.newLimits()
 	if !p.brief {
@@ -57,7 +57,7 @@ func (p *pairBuilder) structure(m *matching) (calls, all *limits) {
 			continue
 		}
 		if d.departure != never && (len(m.a.Nodes[i].Edges) > 1 || len(m.b.Nodes[k].Edges) > 1) {
-			p.branches(m, i, &d) // with one edge it is only a matter of numbers
+			p.branches(m, i, &d) // with one edge only the weight can differ
 		}
 		p.edges(m, i)
 		if visit != never {
@@ -67,7 +67,7 @@ func (p *pairBuilder) structure(m *matching) (calls, all *limits) {
 	return calls, all
 }
 
-// item begins an item at node i of a or k of b, whichever there is.
+// item begins an item at node i of a or k of b, either of which may be none.
 func (p *pairBuilder) item(kind Kind, m *matching, i, k int) Item {
 	s, at := m.a, i
 	if i == none {
@@ -141,7 +141,7 @@ func (p *pairBuilder) describe(k int, s *stream, i int) []string {
 	return p.text[k].Describe(s.index(), i).Args
 }
 
-// edges adds the steps from two matched nodes that only one takes.
+// edges adds the steps from two matched nodes that only one of them takes.
 func (p *pairBuilder) edges(m *matching, i int) {
 	k := m.to[i]
 	var taken [2]map[int]bool
@@ -175,7 +175,7 @@ func (p *pairBuilder) edge(m *matching, i, side, to int, weight uint64) {
 	p.add(it, m.a.nodes[i].call, m.a.process)
 }
 
-// branches adds branch runs that part.
+// branches adds branch runs that diverge.
 func (p *pairBuilder) branches(m *matching, i int, d *divergence) {
 	it := p.item(BranchRuns, m, i, m.to[i])
 	it.At = d.run
@@ -202,7 +202,7 @@ func (p *pairBuilder) arguments(m *matching, i int, visit uint64, words []int) {
 	p.add(it, m.a.nodes[i].call, m.a.process)
 }
 
-// differing returns the arguments of a node that are in some words.
+// differing returns the arguments of a node that contain some words.
 func (p *pairBuilder) differing(s *stream, side, i int, words []int) string {
 	proc := s.nodes[i].proc
 	var out []string
@@ -229,7 +229,7 @@ func (p *pairBuilder) differing(s *stream, side, i int, words []int) string {
 
 var languages = map[signature.Language]string{signature.C: "C", signature.Fortran: "Fortran", signature.F08: "mpi_f08"}
 
-// headerText says what the header of a node says besides the procedure.
+// headerText describes the header of a node, except for the procedure.
 func (n *node) headerText() string {
 	h := n.header()
 	text := languages[h.Lang()]

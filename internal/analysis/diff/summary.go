@@ -12,20 +12,20 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// summary is what is kept of a process while all are read.
+// summary is what is kept of a process while all processes are read.
 type summary struct {
 	proc, rank           int
 	events, nodes, edges uint64
-	// shape is equal for equal nodes, but for arguments, and equal edges, but for
-	// weights; calls for equal calls and equal steps between calls.
+	// shape is equal for nodes that are equal except for arguments, with edges that are equal
+	// except for weights; calls is equal for equal calls with equal steps between them.
 	shape, calls hash
-	// rest are arguments and branch runs, but for single ranks; these are in peers.
+	// rest covers arguments and branch runs, except for single ranks, which are in peers.
 	rest    hash
 	peers   []form
 	profile *profile
 	time    []uint64 // ns, by call of the profile
-	total   uint64   // all of these
-	running uint64   // without start and end of MPI
+	total   uint64   // sum of these
+	running uint64   // excluding the start and end of MPI
 }
 
 // profile is what many processes have in common: calls, and what they move.
@@ -60,7 +60,7 @@ type callGraph struct {
 	steps [][2]call
 }
 
-// maxPeers is how many ranks in arguments are kept of all processes together.
+// maxPeers bounds the ranks in arguments that are kept for all processes together.
 const maxPeers = 1 << 24
 
 func newSurvey(s *side, procs []int, progress func()) (*survey, error) {
@@ -157,15 +157,15 @@ func (s *summary) arguments(n *node, p *process, mostPeers int) {
 	}
 }
 
-// sequence adds the code of a sequence: equal values that a recorder folded, and a
-// file's writer with them, have equal code.
+// sequence adds the code of a sequence. If a recorder folded equal values, and so did the
+// file's writer, their code is equal.
 func (h hash) sequence(s *seq.Seq) hash {
 	if s == nil {
 		return h.add(0)
 	}
 	h = h.add(s.Len(), uint64(s.Form()), signature.HashString(string(s.Code())))
 	parts, err := s.Parts()
-	if err != nil { // whoever reads the values will say so
+	if err != nil { // reading the values will return this error
 		return h
 	}
 	for _, q := range parts {
@@ -188,7 +188,7 @@ func (c call) compare(o call) int {
 	return cmp.Or(cmp.Compare(c.site, o.site), cmp.Compare(c.op, o.op))
 }
 
-// sort removes what is there twice, and the room that it took, and returns a hash.
+// sort removes duplicates and the memory that they took, and returns a hash.
 func (g *callGraph) sort() hash {
 	slices.SortFunc(g.calls, call.compare)
 	g.calls = slices.Clone(slices.Compact(g.calls))
@@ -206,7 +206,7 @@ func (g *callGraph) sort() hash {
 	return h
 }
 
-// add keeps a summary. The caller has the lock.
+// add keeps a summary. The caller holds the lock.
 func (v *survey) add(s *summary, rows map[call]*Totals) {
 	p := &profile{}
 	for c := range rows {
@@ -243,8 +243,8 @@ func (v *survey) number(c call) int {
 	return n
 }
 
-// inOrder are the numbers of the calls in an order that does not depend on when which
-// process was read.
+// inOrder lists the numbers of the calls in an order that does not depend on the order in which
+// processes were read.
 func (v *survey) inOrder() []int {
 	return slices.SortedFunc(maps.Values(v.numbers), func(x, y int) int { return v.list[x].compare(v.list[y]) })
 }

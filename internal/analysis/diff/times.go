@@ -44,7 +44,7 @@ func DistanceOf(a, b *analysis.Times) Distance {
 	return Distance{max(area, math.Abs(a.Mean()-b.Mean())), stat.KolmogorovSmirnov(xs, ws, ys, vs)}
 }
 
-// areaOf is the mean of the absolute value of a line from u to v.
+// areaOf is the mean absolute value of a linear function from u to v.
 func areaOf(u, v float64) float64 {
 	if u*v >= 0 {
 		return (math.Abs(u) + math.Abs(v)) / 2
@@ -55,7 +55,7 @@ func areaOf(u, v float64) float64 {
 // piece is a part of a distribution that is spread evenly, or is at one point.
 type piece struct{ from, to, share float64 }
 
-// piecesOf are the bins, cut at minimum and maximum.
+// piecesOf returns the bins, limited by minimum and maximum.
 func piecesOf(t *analysis.Times) []piece {
 	var list []piece
 	total := 0.0
@@ -80,7 +80,7 @@ func piecesOf(t *analysis.Times) []piece {
 	return list
 }
 
-// share is the part of a distribution that lies below x, or also at x.
+// share is the fraction of a distribution that lies below x or, if at is set, at or below x.
 func share(list []piece, x float64, at bool) (sum float64) {
 	for _, p := range list {
 		switch {
@@ -93,7 +93,7 @@ func share(list []piece, x float64, at bool) (sum float64) {
 	return sum
 }
 
-// weighted are the bins that are not empty, by number, and what they count.
+// weighted returns the numbers of the nonempty bins, and what they count.
 func weighted(t *analysis.Times) (bins, weights []float64) {
 	for i, n := range t.Bins {
 		if n > 0 {

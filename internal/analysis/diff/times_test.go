@@ -23,8 +23,8 @@ func timesOf(list []uint64) *analysis.Times {
 	return &t
 }
 
-// The distance of durations that are known one by one: the mean difference of sorted
-// lists of equal length. The bins tell it within 15 %.
+// The distance of durations that are known one by one is the mean difference of sorted lists of
+// equal length. The bins yield it within 15 %.
 func TestDistance(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 5))
 	for round := range 300 {

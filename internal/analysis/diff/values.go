@@ -11,7 +11,7 @@ import (
 // maxVec bounds arrays: a small file can hold a sequence that expands without bound.
 const maxVec = 1 << 26
 
-// values are the forms of a word at a node, visit by visit: a constant, or a sequence.
+// values are the forms of a word at a node, visit by visit: a constant or a sequence.
 type values struct {
 	process *process
 	node    *node
@@ -40,7 +40,7 @@ func (n *node) isVec(word int) bool {
 	return n.proc != nil && n.proc.Words[word].Form == signature.VecForm
 }
 
-// decode is the form of a stored value that is no array.
+// decode is the form of a stored value that is not an array.
 func (v *values) decode(raw uint64) form {
 	if v.any && raw == v.last {
 		return v.form
@@ -102,8 +102,8 @@ func (a *arrays) next() (form, bool) {
 	return a.node.word(a.process, a.word, 0, a.room), true
 }
 
-// otherVisit is the first of n visits at which a word has another value in b than in
-// a, and never if there is none.
+// otherVisit is the first of n visits at which a word has another value in b than in a; never
+// if there is none.
 func otherVisit(a, b *values, n uint64) uint64 {
 	switch {
 	case n == 0:

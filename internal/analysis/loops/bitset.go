@@ -33,7 +33,7 @@ func (b bitset) count() int {
 	return n
 }
 
-// of picks those of a list whose positions are in the set.
+// of returns the elements of a list whose positions are in the set.
 func (b bitset) of(list []int) []int {
 	out := make([]int, 0, b.count())
 	for i, v := range list {

@@ -1,13 +1,13 @@
 package loops
 
-// sum sums the iterations of the entries of a loop.
+// sum counts the entries of a loop and sums their iterations.
 type sum struct {
 	open                    bool
 	now                     uint64 // iterations of the current entry
 	entries, total          uint64
 	least, most             uint64
 	first, last             uint64 // entry
-	middleLeast, middleMost uint64 // of the entries between
+	middleLeast, middleMost uint64 // of the entries in between
 }
 
 // close ends the current entry.
@@ -18,12 +18,12 @@ func (s *sum) close() {
 	s.open, s.now = false, 0
 }
 
-// add adds n entries of some iterations each.
+// add adds n entries of equally many iterations.
 func (s *sum) add(iterations, n uint64) {
 	for ; n > 0; n-- {
 		s.addOne(iterations)
 		if s.entries > 2 && s.last == iterations && s.middleLeast <= iterations && s.middleMost >= iterations {
-			s.entries += n - 1 // the others change nothing else
+			s.entries += n - 1 // further ones change nothing else
 			s.total += (n - 1) * iterations
 			return
 		}
@@ -46,7 +46,7 @@ func (s *sum) addOne(iterations uint64) {
 	s.last = iterations
 }
 
-// enter counts n entries, one after another, with an iteration each so far.
+// enter counts n consecutive entries, each with one iteration so far.
 func (s *sum) enter(n uint64) {
 	s.close()
 	s.add(1, n-1)
@@ -57,12 +57,12 @@ func (s *sum) enter(n uint64) {
 // several entries.
 func (s *sum) strict() bool { return s.entries > 1 && s.least == s.most && s.most > 1 }
 
-// fewEntries is from how many entries on the first and the last one may differ
-// from the others, and an irregular loop is one.
+// fewEntries is the number of entries from which the first and the last one may differ from the
+// others, and from which an irregular loop counts as one.
 const fewEntries = 4
 
 // regular reports whether the loop was iterated equally often, and more than once, at each
-// entry but perhaps the first and the last.
+// entry, except perhaps the first and the last.
 func (s *sum) regular() bool {
 	if s.entries < fewEntries {
 		return s.least == s.most && s.most > 1
@@ -70,26 +70,26 @@ func (s *sum) regular() bool {
 	return s.middleLeast == s.middleMost && s.middleMost > 1
 }
 
-// counter counts for the loops of a family.
+// counter counts the iterations of the loops of a family.
 type counter struct {
-	// sums are n*n: those for the loop at level c, if the next one in it is that at
-	// level d, or, if d is n, none, are number c*n+d-1.
+	// sums has n*n elements. Those of the loop at level c are number c*n+d-1 if the next loop
+	// in it is at level d, where d is n if there is none.
 	sums []sum
 	n    int // levels
-	// trials are for loops around all steps to the header but those of one latch,
-	// and of the levels that are settled.
+	// trials count the loops around all steps to the header except those of one latch and of
+	// the settled levels.
 	trials  []sum
 	settled int
 }
 
-// outside is the level of a step from outside of all of a family's loops, and
-// the number of a latch that is not on trial.
+// outside is the level of a step from outside all loops of a family, and the number of a latch
+// that is not on trial.
 const outside = -1
 
 func (c *counter) at(level, inner int) *sum { return &c.sums[level*c.n+inner-1] }
 
-// arrive counts n steps to the header, one after another, from a latch of a
-// level, that may be on trial.
+// arrive counts n consecutive steps to the header from a latch of a level, which may be on
+// trial.
 func (c *counter) arrive(level, trial int, n uint64) {
 	for i := range c.n {
 		for d := i + 1; d <= c.n; d++ {

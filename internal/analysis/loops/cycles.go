@@ -2,11 +2,11 @@ package loops
 
 import "math"
 
-// cycleSkipper makes the pass skip what repeats. Where all branch runs that decide are within
+// cycleSkipper makes the pass skip what repeats. If all branch runs that decide are within
 // repeats of their sequences, the path itself repeats: it returns to a node in the same state,
-// except for the whole periods of the sequences that were used. Each time round then counts the
-// same, and as many as there is room for in the sequences count at once. So a program that ran
-// ten times as long takes as long.
+// except for the whole periods of the sequences that were used. Each cycle then adds the same
+// counts, and as many cycles as the sequences have room for are counted at once. A program that
+// ran ten times as long therefore takes no longer to analyse.
 type cycleSkipper struct {
 	deciding []int  // nodes
 	anchor   int    // node where the snapshot was made
@@ -18,19 +18,18 @@ type cycleSkipper struct {
 	sums     []sum // of all counters, as they were
 }
 
-// state is where a deciding node is in its sequences.
+// state is the position of a deciding node in its sequences.
 type state struct {
 	edge         int
 	left         uint64
 	runs, counts sequence
-	fixed        []uint64 // of its edges
-	// Values of the sequences that were used since the snapshot, and steps of a run
-	// that was going on then and still is.
+	fixed        []uint64 // by edge
+	// Values of the sequences used since the snapshot, and steps of a run that was in progress
+	// then and still is.
 	usedRuns, usedCounts, usedSteps uint64
 }
 
-// sequence is where an iteration is: values left, and how the next room of them
-// repeat.
+// sequence is the position of an iteration: values left, and how the next room of them repeat.
 type sequence struct{ left, period, room uint64 }
 
 const (
@@ -50,7 +49,7 @@ func (l *cycleSkipper) init(p *pass, least uint64) {
 	l.anchor, l.limit = -1, firstLimit
 }
 
-// at is called before a node that decides takes its next step.
+// at is called before a deciding node takes its next step.
 func (l *cycleSkipper) at(p *pass, v int) {
 	l.age++
 	cost := len(l.deciding) + len(l.sums)
@@ -68,13 +67,13 @@ func (l *cycleSkipper) at(p *pass, v int) {
 		case l.repeat(p, cycles):
 			l.limit = firstLimit
 			l.takeSnapshot(p, v)
-		default: // the next time round may be the first that is like the one before
+		default: // the next cycle may be the first that is like the previous one
 			l.takeSnapshot(p, v)
 		}
 	}
 }
 
-// takeSnapshot notes how everything is.
+// takeSnapshot records the state of all nodes and counters.
 func (l *cycleSkipper) takeSnapshot(p *pass, v int) {
 	l.anchor, l.age, l.checked = v, 0, 0
 	for i, d := range l.deciding {
@@ -98,7 +97,7 @@ func (l *cycleSkipper) cycles(p *pass) (cycles uint64, same bool) {
 		n, s := &p.nodes[d], &l.states[i]
 		s.usedRuns, s.usedCounts = s.runs.left-n.runs.Left(), s.counts.left-n.counts.Left()
 		s.usedSteps = 0
-		if s.usedRuns == 0 { // the run goes on
+		if s.usedRuns == 0 { // the run continues
 			if s.usedSteps = s.left - n.left; s.usedSteps > 0 {
 				cycles = min(cycles, n.left/s.usedSteps)
 			}
@@ -131,8 +130,8 @@ func (l *cycleSkipper) cycles(p *pass) (cycles uint64, same bool) {
 	return cycles, true
 }
 
-// repeat multiplies the counts since the snapshot; false, and nothing is done, if they are not
-// the same each time.
+// repeat multiplies the counts since the snapshot. If they are not the same each time it does
+// nothing and returns false.
 func (l *cycleSkipper) repeat(p *pass, cycles uint64) bool {
 	for i := range p.sums {
 		if !p.sums[i].repeats(&l.sums[i]) {
@@ -159,7 +158,7 @@ func (l *cycleSkipper) repeat(p *pass, cycles uint64) bool {
 	return true
 }
 
-// repeats reports whether what came since before counts the same each time it comes.
+// repeats reports whether what was added since before counts the same each time.
 func (s *sum) repeats(before *sum) bool {
 	if s.entries == before.entries {
 		return s.open == before.open

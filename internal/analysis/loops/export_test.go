@@ -2,8 +2,8 @@ package loops
 
 import "github.com/efg-tools/efg/efg"
 
-// Decisions is how many branch runs are taken one by one when a stream's loops
-// are counted.
+// Decisions is the number of branch runs that are taken one by one when a stream's loops are
+// counted.
 func Decisions(s *efg.Stream) int {
 	f, err := bestFinder(s)
 	if err != nil {

@@ -4,22 +4,22 @@ import (
 	"slices"
 )
 
-// family is a component and its header: one loop or, if several share the header,
-// more. Which, is settled level by level, the outermost first, each level with
-// the latches (the nodes that step back to the header) of one loop.
+// family is a component and its header: one loop or, if several share the header, more. Which
+// loops these are is settled level by level, the outermost first; a level consists of the
+// latches (the nodes that step back to the header) of one loop.
 type family struct {
-	parent, depth int // of the family around it, -1: none
+	parent, depth int // of the family around it, -1 if there is none
 	header        int
 	entrances     []int
 	nodes         []int       // ascending
 	latches       []int       // nodes
 	latch         map[int]int // number of latches
-	bodies        []bitset    // positions in nodes of what the step back from a latch closes; nil: not known
-	levels        int         // settled ones, and one of those that are not
+	bodies        []bitset    // positions in nodes of what the step back from a latch closes; nil if unknown
+	levels        int         // the settled ones, and one for the latches that are not settled
 	level         []int       // of latches
 	rest          []int       // latches that are not settled
-	tangled       bool        // most of what is in it would be irreducible, and was left out
-	trials        [][]int     // those of them whose place the counts decide; together where bodies are equal
+	tangled       bool        // most loops in it would be irreducible, and were left out
+	trials        [][]int     // latches whose level depends on the counts; those with equal bodies together
 }
 
 func (a *family) irreducible() bool { return len(a.entrances) > 1 }
@@ -29,7 +29,7 @@ func (a *family) trialOf(latch int) int {
 	return slices.IndexFunc(a.trials, func(t []int) bool { return slices.Contains(t, latch) })
 }
 
-// settledLevels is how many levels are settled.
+// settledLevels is the number of settled levels.
 func (a *family) settledLevels() int {
 	if len(a.rest) > 0 {
 		return a.levels - 1
@@ -40,7 +40,7 @@ func (a *family) settledLevels() int {
 const (
 	// maxLevels bounds the loops that share a header.
 	maxLevels = 6
-	// maxTrials bounds the latches whose place is tried out at a time.
+	// maxTrials bounds the latches whose level is tried at a time.
 	maxTrials = 8
 )
 
@@ -81,9 +81,9 @@ func (a *family) settle(latches []int) {
 	}
 }
 
-// decide settles a level by the counts: if the loop around all steps back but those of one
-// trial is iterated equally often each time, that one closes the loop around it; of several the
-// one that steps back least often.
+// decide settles a level by the counts: if the loop around all steps back except those of one
+// trial is iterated equally often each time, that trial closes the loop around it. If several
+// do, the one that steps back least often is taken.
 func (a *family) decide(c *counter) {
 	best := -1
 	for t := range a.trials {
@@ -99,8 +99,8 @@ func (a *family) decide(c *counter) {
 	a.advance()
 }
 
-// outermost are the latches whose bodies are within no others, those with equal
-// bodies together.
+// outermost lists the latches whose bodies are within no others, those with equal bodies
+// together.
 func (a *family) outermost() [][]int {
 	var list [][]int
 	for _, k := range a.rest {
@@ -116,14 +116,13 @@ func (a *family) outermost() [][]int {
 	return list
 }
 
-// inside reports whether the body of a latch is within that of another one, and
-// smaller.
+// inside reports whether the body of a latch is a proper subset of that of another one.
 func (a *family) inside(k, l int) bool {
 	return a.bodies[k].within(a.bodies[l]) && !a.bodies[l].within(a.bodies[k])
 }
 
-// ambiguous reports whether the graph leaves open which of some latches belongs to
-// the outer loop: a smaller loop is within the bodies of several.
+// ambiguous reports whether the graph does not determine which of some latches belongs to the
+// outer loop: a smaller loop is within the bodies of several.
 func (a *family) ambiguous(outer [][]int) bool {
 	if len(outer) < 2 || len(outer) > maxTrials {
 		return false
@@ -139,7 +138,7 @@ func (a *family) ambiguous(outer [][]int) bool {
 	})
 }
 
-// body are the nodes of the loop of a level.
+// body lists the nodes of the loop of a level.
 func (a *family) body(level int) []int {
 	if level == 0 {
 		return a.nodes

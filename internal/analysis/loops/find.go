@@ -10,8 +10,8 @@ import (
 const (
 	// maxDepth limits the nesting depth of loops that are searched for.
 	maxDepth = 64
-	// maxSplit bounds the work of telling loops that share a header: latches
-	// times nodes.
+	// maxSplit bounds the work of distinguishing loops that share a header: latches times
+	// nodes.
 	maxSplit = 1 << 22
 )
 
@@ -20,15 +20,14 @@ type finder struct {
 	*graph
 	stream   *efg.Stream
 	last     int   // node of the stream
-	at       []int // node of the graph, of those of the stream
-	region   []int // of nodes: steps between different ones are not followed
-	inner    []int // family of nodes, the innermost; -1: none
-	headed   []int // family of header nodes, -1: none
+	at       []int // node of the graph, by node of the stream
+	region   []int // by node: steps between different regions are not followed
+	inner    []int // innermost family, by node; -1 if there is none
+	headed   []int // family, by header node; -1 if it is not a header
 	families []family
 }
 
-// newFinder finds the families of a graph, where node v of the stream is at[v] of
-// n.
+// newFinder finds the families of a graph in which node v of the stream is node at[v] of n.
 func newFinder(s *efg.Stream, last int, at []int, n int) *finder {
 	f := &finder{graph: newGraph(s, at, n), stream: s, last: last, at: at, region: make([]int, n), inner: make([]int, n), headed: make([]int, n)}
 	for v := range n {
@@ -38,7 +37,7 @@ func newFinder(s *efg.Stream, last int, at []int, n int) *finder {
 	return f
 }
 
-// find fills in the families, each behind those that it is in.
+// find fills in the families, each after those that contain it.
 func (f *finder) find() {
 	all := make([]int, len(f.to))
 	for v := range all {
@@ -61,7 +60,7 @@ func (f *finder) find() {
 	}
 }
 
-// add takes a component in, whose nodes are a region, and returns its depth.
+// add adds a component, whose nodes are a region, and returns its depth.
 func (f *finder) add(nodes []int, region int) int {
 	slices.Sort(nodes)
 	a := family{parent: f.inner[nodes[0]], depth: 1, header: nodes[0], nodes: nodes, latch: map[int]int{}, levels: 1}
@@ -99,7 +98,7 @@ func (f *finder) add(nodes []int, region int) int {
 
 // closeBodies fills in the bodies of a family's latches.
 func (f *finder) closeBodies(a *family, region int) {
-	at := make(map[int]int, len(a.nodes)) // position of nodes
+	at := make(map[int]int, len(a.nodes)) // position, by node
 	for i, v := range a.nodes {
 		at[v] = i
 	}
@@ -108,8 +107,8 @@ func (f *finder) closeBodies(a *family, region int) {
 	}
 }
 
-// body is what the step from latch to header closes: the nodes that reach the
-// latch without passing the header, and the header.
+// body is what the step from latch to header closes: the header, and the nodes that reach the
+// latch without passing it.
 func (f *finder) body(latch, header int, at map[int]int, region int) bitset {
 	set := newBitset(len(at))
 	set.set(at[header])
@@ -142,12 +141,12 @@ func (f *finder) contains(family, node int) bool {
 	return i == family
 }
 
-// settled reports whether it is known of all families which loops they are.
+// settled reports whether the loops of all families are known.
 func (f *finder) settled() bool {
 	return !slices.ContainsFunc(f.families, func(a family) bool { return len(a.rest) > 0 })
 }
 
-// decide settles a level of each family that is not settled, by the counts.
+// decide settles a level, by the counts, of each family that is not settled.
 func (f *finder) decide(counts []counter) {
 	for i := range f.families {
 		if a := &f.families[i]; len(a.rest) > 0 {

@@ -56,7 +56,7 @@ func Find(s *efg.Stream) (*Forest, error) {
 	}
 }
 
-// forest makes loops of the families.
+// forest makes loops from the families.
 func (f *finder) forest(counts []counter) *Forest {
 	n := len(f.at)
 	b := forestBuilder{f: f, children: map[int][]int{}, inner: make([]int, n), members: make([][]int, len(f.to)), mark: make([]int, n), own: f.graph}
@@ -80,10 +80,10 @@ type forestBuilder struct {
 	f        *finder
 	loops    []Loop // outer ones first
 	children map[int][]int
-	inner    []int   // innermost loop of nodes
-	members  [][]int // nodes of the stream, of those of the graph
-	own      *graph  // of the stream itself
-	mark     []int   // of nodes: 1 more than the last loop that was looked at
+	inner    []int   // innermost loop, by node
+	members  [][]int // nodes of the stream, by node of the graph
+	own      *graph  // the stream's own graph
+	mark     []int   // by node: 1 more than the last loop examined
 }
 
 // add adds the loops of a family.
@@ -115,7 +115,7 @@ func (b *forestBuilder) add(a *family, c *counter) {
 	}
 }
 
-// all are the nodes of the stream that some nodes of the graph stand for.
+// all lists the nodes of the stream that some nodes of the graph stand for.
 func (b *forestBuilder) all(nodes []int) []int {
 	var list []int
 	for _, v := range nodes {
@@ -125,7 +125,7 @@ func (b *forestBuilder) all(nodes []int) []int {
 	return list
 }
 
-// complete finds header and entrances of a loop.
+// complete finds the header and the entrances of a loop.
 func (b *forestBuilder) complete(l *Loop) {
 	l.Header = l.Headers[0]
 	for _, v := range l.Headers {
@@ -144,7 +144,7 @@ func (b *forestBuilder) complete(l *Loop) {
 	}
 }
 
-// inOrder numbers the loops again.
+// inOrder renumbers the loops in preorder.
 func (b *forestBuilder) inOrder() *Forest {
 	out := &Forest{Inner: b.inner}
 	number := map[int]int{-1: -1}

@@ -9,9 +9,8 @@ import (
 	"github.com/efg-tools/efg/internal/analysis/loops"
 )
 
-// checkForest checks what must hold of loops: they nest, their entrances are what
-// they say, no circle avoids them all, and natural ones are those that dominators
-// give.
+// checkForest checks invariants of loops: they nest, their entrances are right, no cycle avoids
+// all of them, and natural ones are those that dominators yield.
 func checkForest(t *testing.T, s *efg.Stream, f *loops.Forest) {
 	t.Helper()
 	g := newEdges(s)
@@ -45,7 +44,7 @@ func checkForest(t *testing.T, s *efg.Stream, f *loops.Forest) {
 	}
 	tangled := func(l loops.Loop) bool { return l.Irreducible && len(l.Entrances) == 1 }
 	if slices.ContainsFunc(f.Loops, func(l loops.Loop) bool { return len(l.Headers) > 1 || tangled(l) }) {
-		return // what follows holds where each call is for itself, and nothing left out
+		return // the rest holds only if no calls were merged and no loops left out
 	}
 	g.checkCircles(t, f)
 	if !slices.ContainsFunc(f.Loops, func(l loops.Loop) bool { return l.Irreducible }) {
@@ -53,7 +52,7 @@ func checkForest(t *testing.T, s *efg.Stream, f *loops.Forest) {
 	}
 }
 
-// hasChild reports whether there are loops in a loop, with headers of their own.
+// hasChild reports whether a loop contains loops with headers of their own.
 func hasChild(f *loops.Forest, i int) bool {
 	return slices.ContainsFunc(f.Loops, func(l loops.Loop) bool { return l.Parent == i && l.Header != f.Loops[i].Header })
 }
@@ -83,7 +82,7 @@ func newEdges(s *efg.Stream) *edges {
 	return g
 }
 
-// reach are the nodes that can be reached without passing a node.
+// reach is the set of nodes that can be reached without passing a given node.
 func (g *edges) reach(without int) map[int]bool {
 	seen := map[int]bool{}
 	if g.start < 0 || g.start == without {
@@ -103,8 +102,7 @@ func (g *edges) reach(without int) map[int]bool {
 	return seen
 }
 
-// checkCircles: without the steps to headers from within their loops nothing goes
-// round.
+// checkCircles: without the steps to headers from within their loops there is no cycle.
 func (g *edges) checkCircles(t *testing.T, f *loops.Forest) {
 	t.Helper()
 	back := map[[2]int]bool{}
@@ -132,7 +130,7 @@ func (g *edges) checkCircles(t *testing.T, f *loops.Forest) {
 	}
 }
 
-// checkNatural compares headers and bodies with those that dominators give.
+// checkNatural compares headers and bodies with those that dominators yield.
 func (g *edges) checkNatural(t *testing.T, f *loops.Forest) {
 	t.Helper()
 	want, got := map[int]map[int]bool{}, map[int]map[int]bool{}

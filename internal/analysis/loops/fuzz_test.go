@@ -9,8 +9,8 @@ import (
 	"github.com/efg-tools/efg/internal/analysis/loops"
 )
 
-// FuzzCalls makes calls of bytes: what is found on the graph is what counting the
-// events gives.
+// FuzzCalls makes calls from bytes: the loops found on the graph equal the counts over the
+// events.
 func FuzzCalls(f *testing.F) {
 	f.Add([]byte("ABABAB"), uint16(1))
 	f.Add([]byte("ABCABDAEFG"), uint16(300))

@@ -6,12 +6,11 @@ import (
 	"github.com/efg-tools/efg/efg"
 )
 
-// graph is the shape of a stream's graph, or of one where some of its nodes count
-// as one.
+// graph is the shape of a stream's graph, or of one in which some of its nodes are merged.
 type graph struct {
 	to, from [][]int // each once
 	visits   []uint64
-	start    int // -1: none
+	start    int // -1 if there is none
 }
 
 // newGraph makes the graph of a stream in which node v is at[v] of n.

@@ -8,9 +8,9 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// bestFinder finds the families of a stream. Calls that differ only in their results are one.
-// Where families are irreducible because calls at one callsite have varying arguments, these
-// calls also count as one, if that helps.
+// bestFinder finds the families of a stream. Calls that differ only in their results count as
+// one. Where families are irreducible because calls at one callsite have varying arguments,
+// these calls also count as one if that leaves fewer irreducible families.
 func bestFinder(s *efg.Stream) (*finder, error) {
 	last, err := lastNode(s)
 	if err != nil {
@@ -39,12 +39,12 @@ func bestFinder(s *efg.Stream) (*finder, error) {
 	return f, nil
 }
 
-// fewIrreducible is how many irreducible families may be in an outermost one
-// whatever else is in it.
+// fewIrreducible is the number of irreducible families that an outermost one may contain in any
+// case.
 const fewIrreducible = 3
 
-// flatten drops the families in outermost ones where most are irreducible: they do not form a
-// nest of loops.
+// flatten drops the families within outermost ones if most of them are irreducible: they do not
+// form nested loops.
 func (f *finder) flatten() {
 	size := map[int]int{}
 	for i := range f.families {
@@ -90,7 +90,7 @@ func identity(n int) []int {
 	return at
 }
 
-// root is the outermost family of a node, -1 if it is in none.
+// root is the outermost family of a node, -1 if there is none.
 func (f *finder) root(v int) int {
 	i := f.inner[v]
 	for i >= 0 && f.families[i].parent >= 0 {
@@ -99,7 +99,7 @@ func (f *finder) root(v int) int {
 	return i
 }
 
-// irreducible counts the irreducible families in outermost ones that have some.
+// irreducible counts the irreducible families, by outermost family.
 func (f *finder) irreducible() map[int]int {
 	count := map[int]int{}
 	for i := range f.families {
@@ -110,8 +110,8 @@ func (f *finder) irreducible() map[int]int {
 	return count
 }
 
-// alike numbers the nodes of a stream so that those with equal arguments at one
-// place are one, whatever came of the calls.
+// alike numbers the nodes of a stream so that calls with equal arguments at one callsite have
+// one number, whatever they returned.
 func alike(s *efg.Stream) (at []int, n int) {
 	known := map[string]int{}
 	at = make([]int, len(s.Nodes))
@@ -121,7 +121,7 @@ func alike(s *efg.Stream) (at []int, n int) {
 	return at, n
 }
 
-// numberOf is the number of a key, a new one if it is unknown.
+// numberOf is the number of a key, a new one if the key is new.
 func numberOf[K comparable](known map[K]int, key K, n *int) int {
 	k, ok := known[key]
 	if !ok {
@@ -132,8 +132,8 @@ func numberOf[K comparable](known map[K]int, key K, n *int) int {
 	return k
 }
 
-// arguments writes down procedure, callsite and arguments of node v. A procedure
-// that is unknown makes it differ from all others.
+// arguments encodes procedure, callsite and arguments of node v. Nodes of unknown procedures
+// differ from all others.
 func arguments(v int, n *efg.Node) []byte {
 	if len(n.Words) < 2 {
 		return binary.AppendVarint(nil, int64(v))
@@ -171,12 +171,11 @@ func placeOf(n *efg.Node) place {
 	return place{uint16(signature.Header(n.Words[0]).Proc()), n.Words[1]}
 }
 
-// joined numbers the nodes of the stream so that those of one procedure and callsite in
-// the same one of some outermost families are one, besides those that are one
-// already.
+// joined numbers the nodes of the stream so that nodes of one procedure and callsite in the
+// same one of some outermost families have one number, in addition to those already merged.
 func (f *finder) joined(roots map[int]int) (at []int, n int) {
 	type call struct {
-		root, number int // of the family, or -1 and of the graph's node
+		root, number int // number of the family, or -1 and the number of the graph's node
 		place
 	}
 	known := map[call]int{}

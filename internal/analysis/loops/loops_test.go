@@ -13,8 +13,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// stream records calls: each letter is a call at a place of its own, in capitals or
-// not with other arguments.
+// stream records calls: each letter is a call at a callsite of its own; the lower-case letter
+// is the same call with other arguments.
 func stream(tb testing.TB, calls string) *efg.Stream {
 	tb.Helper()
 	var defs efg.Definitions
@@ -83,7 +83,7 @@ func text(s *efg.Stream, f *loops.Forest, parent int) string {
 	return strings.Join(parts, " ")
 }
 
-// nest repeats n times what f adds for each i.
+// nest repeats n times what f writes for each i.
 func nest(b *strings.Builder, n int, f func(i int)) {
 	for i := range n {
 		f(i)
@@ -96,7 +96,7 @@ func written(f func(b *strings.Builder)) string {
 	return b.String()
 }
 
-// What a program's loops are, and how often they are iterated.
+// The loops of programs, and how often they are iterated.
 func TestFind(t *testing.T) {
 	for name, c := range map[string]struct{ calls, want string }{
 		"none":           {"XABCY", ""},
@@ -163,7 +163,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// recount counts entries and iterations on the list of events.
+// recount counts entries and iterations over the list of events.
 func recount(t *testing.T, s *efg.Stream, defs []efg.Def, f *loops.Forest) {
 	t.Helper()
 	events := walk(t, s, defs)
@@ -208,10 +208,10 @@ func nodeSet(l *loops.Loop) map[int]bool {
 // script writes a random program: loops, branches, calls.
 type script struct {
 	r     *rand.Rand
-	calls int // different ones
+	calls int // number of different ones
 }
 
-// part is a statement, told how often it was come by.
+// part is a statement; it is called with how often it was reached.
 type part func(b *strings.Builder)
 
 func (s *script) block(depth int) part {
@@ -254,7 +254,7 @@ func (s *script) statement(depth int) part {
 	return func(b *strings.Builder) { b.WriteString(call) }
 }
 
-// Random programs, and random calls, whose loops are seldom natural.
+// Random programs, and random calls, whose loops are rarely natural.
 func TestRandomPrograms(t *testing.T) {
 	found, irreducible := 0, 0
 	for seed := range uint64(3000) {
@@ -295,8 +295,8 @@ func TestRandomPrograms(t *testing.T) {
 	}
 }
 
-// A program that runs ten times as long takes no more decisions to follow, and is
-// counted right.
+// A program that runs ten times as long takes no more decisions to follow, and its counts are
+// right.
 func TestLongRuns(t *testing.T) {
 	for name, body := range map[string]func(b *strings.Builder, i int){
 		"a call in every tenth": func(b *strings.Builder, i int) { b.WriteString(strings.Repeat("AB", 9) + "C") },

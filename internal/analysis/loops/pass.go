@@ -13,7 +13,8 @@ type stepEffect struct {
 	beside               bool // an entry that does not lead to the header
 }
 
-// stepEffects of the step from u, -1 for the start, to v, nodes of the graph.
+// stepEffects returns the effects of the step between nodes u (-1 for the start) and v of the
+// graph.
 func (f *finder) stepEffects(u, v int) []stepEffect {
 	var list []stepEffect
 	for i := f.inner[v]; i >= 0; i = f.families[i].parent {
@@ -31,14 +32,14 @@ func (f *finder) stepEffects(u, v int) []stepEffect {
 	return list
 }
 
-// pass follows the stream along its branch runs, without its events.
+// pass follows the stream along its branch runs, without expanding events.
 type pass struct {
 	f        *finder
 	nodes    []passNode
 	counters []counter
 	sums     []sum        // of all counters
-	near     cycleSkipper // for what repeats within branch runs
-	far      cycleSkipper // for what repeats from run to run
+	near     cycleSkipper // for repeats within branch runs
+	far      cycleSkipper // for repeats from run to run
 	looked   int          // decisions in all
 }
 
@@ -50,12 +51,12 @@ type passNode struct {
 	runs    seq.Iter
 	counts  seq.Iter
 	edge    int    // of the current run
-	left    uint64 // of it
-	over    bool   // of the last node: no more runs
+	left    uint64 // steps left in it
+	over    bool   // at the last node: there are no more runs
 }
 
-// passEdge leads to a node, and on, by steps that mean nothing, to another one
-// that decides or from which a step means something.
+// passEdge leads to a node, and on by steps without effects to a node that decides or from
+// which a step has an effect.
 type passEdge struct {
 	list        []stepEffect
 	irreducible bool
@@ -128,12 +129,12 @@ func (p *pass) open(v int) {
 	}
 }
 
-// silent reports whether nothing happens at a node but that there is one step.
+// silent reports whether nothing happens at a node: it has one step, without effects.
 func (n *passNode) silent() bool { return !n.decides && len(n.edges[0].list) == 0 }
 
 // shorten makes edges lead past silent nodes.
 func (p *pass) shorten() {
-	past := make([]int, len(p.nodes)) // where a silent node leads, +1; -1: being found
+	past := make([]int, len(p.nodes)) // where a silent node leads, plus 1; -1 while that is being found
 	var way []int
 	for v := range p.nodes {
 		at := v
@@ -176,7 +177,7 @@ func (p *pass) walk() error {
 		n.left--
 		to, irreducible, failed := p.follow(e.on, 1)
 		if to == at && n.left > 0 && !irreducible && !e.irreducible {
-			// It comes back without a decision between: all of the run at once.
+			// It returns without a decision in between: the whole run at once.
 			p.applyEffects(e.list, n.left)
 			_, _, failed = p.follow(e.on, n.left)
 			n.left = 0
@@ -186,8 +187,8 @@ func (p *pass) walk() error {
 	return err
 }
 
-// follow goes on from a node to one that decides, n times, and reports whether an
-// irreducible loop has to do with it.
+// follow continues from a node to one that decides, n times, and reports whether an irreducible
+// loop is involved.
 func (p *pass) follow(at int, n uint64) (to int, irreducible bool, err error) {
 	for steps := 0; !p.nodes[at].decides; steps++ {
 		if steps > len(p.nodes) {

@@ -25,7 +25,7 @@ func summarize(tb testing.TB, run *runfile.Run) *loops.Summary {
 	return s
 }
 
-// outline lists loops with what a source line tells of them.
+// outline lists loops by what the source says about them.
 func outline(g *loops.Group) []string {
 	var lines []string
 	for i := range g.Rows {
@@ -36,13 +36,13 @@ func outline(g *loops.Group) []string {
 	return lines
 }
 
-// account sums what loops have, over loops that are in each other.
+// account sums the totals of loops, including nested ones.
 type account struct {
 	streams                       int
 	calls, iterations, sent, time uint64
 }
 
-// stream adds what is counted on the events of a stream.
+// stream adds the counts over the events of a stream.
 func (a *account) stream(t *testing.T, p *analysis.Process, j int) {
 	t.Helper()
 	s := &p.Data.Streams[j]
@@ -77,7 +77,7 @@ func (a *account) stream(t *testing.T, p *analysis.Process, j int) {
 	}
 }
 
-// checkRun counts on the events of each stream what the summary says.
+// checkRun compares the summary with the counts over the events of each stream.
 func checkRun(t *testing.T, run *runfile.Run) {
 	t.Helper()
 	var got, want account
@@ -111,7 +111,7 @@ func checkRun(t *testing.T, run *runfile.Run) {
 	}
 }
 
-// Recorded programs: what the source says, and what counting the events gives.
+// Recorded programs: the loops are those of the source, with the counts of the events.
 func TestRecorded(t *testing.T) {
 	cases := []struct {
 		program string

@@ -106,7 +106,7 @@ type builder struct {
 
 	mu      sync.Mutex
 	texts   map[uint64]string  // of callsites
-	forests map[string]*Forest // by what they follow from
+	forests map[string]*Forest // by what they depend on
 	ofClass map[classStream]*Forest
 	groups  map[string]*Group
 	summary Summary
@@ -128,8 +128,8 @@ func (b *builder) process(p *analysis.Process) error {
 	return nil
 }
 
-// findIn finds the loops of a stream of a process, once for all that are alike: they
-// have equal steps, and what that follows from need not be written down for each.
+// findIn finds the loops of a stream of a process, once for all processes of a class: these
+// have equal steps, so what the loops depend on need not be encoded for each.
 func (b *builder) findIn(p *analysis.Process, i int) (*Forest, error) {
 	s := &p.Data.Streams[i]
 	class, alike := p.Class()
@@ -155,7 +155,7 @@ func (b *builder) findIn(p *analysis.Process, i int) (*Forest, error) {
 	return forest, nil
 }
 
-// classStream is a stream of all processes of a class.
+// classStream identifies a stream of all processes of a class.
 type classStream struct {
 	class  runfile.ClassKey
 	stream int
@@ -164,7 +164,7 @@ type classStream struct {
 // maxForests bounds the forests that are kept for streams with the same graph.
 const maxForests = 1 << 12
 
-// find finds the loops of a stream, once for all that have equal steps.
+// find finds the loops of a stream, once for all streams with equal steps.
 func (b *builder) find(s *efg.Stream) (*Forest, error) {
 	key, ok := stepsOf(s)
 	if ok {
@@ -190,8 +190,8 @@ func (b *builder) find(s *efg.Stream) (*Forest, error) {
 	return forest, nil
 }
 
-// stepsOf writes down all that the loops of a stream follow from; false if its
-// sequences are too long for that.
+// stepsOf encodes everything that the loops of a stream depend on; false if its sequences are
+// too long for that.
 func stepsOf(s *efg.Stream) (string, bool) {
 	key := binary.AppendVarint(nil, int64(s.Start()))
 	calls, _ := alike(s)

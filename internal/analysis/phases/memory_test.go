@@ -6,7 +6,7 @@ import (
 	"github.com/efg-tools/efg/internal/testing/testrun"
 )
 
-// Memory grows with the graph, not with kinds of phases times nodes.
+// Memory grows with the graph, not with the number of kinds of phases times nodes.
 func TestManyPhases(t *testing.T) {
 	allocated := func(loops int) uint64 {
 		run := testrun.Loops(t, loops)

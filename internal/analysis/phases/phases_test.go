@@ -16,7 +16,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// naive is what iterating over the events gives of a kind of phases.
+// naive holds the sums over the events of a kind of phase.
 type naive struct {
 	times, calls   uint64
 	sent, received uint64
@@ -32,7 +32,7 @@ type counter struct {
 	perRank  map[[2]Place]map[int]uint64
 	arrivals [][]int64 // by the order of the calls that end phases
 	kinds    [][2]Place
-	open     naive // of the process at hand
+	open     naive // of the current process
 	from     Place
 }
 
@@ -204,7 +204,7 @@ func compareTimes(t *testing.T, r *Row, n *naive) {
 	}
 }
 
-// simulated makes a run; with traced, each event has a time that chance decides.
+// simulated makes a run; if traced is set, each event has a random time.
 func simulated(t testing.TB, c sim.Config, traced bool) *runfile.Run {
 	t.Helper()
 	var times func(p *efg.Process) error

@@ -25,9 +25,9 @@ type Row struct {
 	Ranks        int // that have them
 	Calls        uint64
 	Volume       analysis.Volume
-	// MPI, App and Meeting are nanoseconds of all ranks together: in MPI calls, of
-	// all, and in the calls that end the phases. About: more than a hundredth of a
-	// rank's is divided by numbers of calls.
+	// MPI, App and Meeting are nanoseconds of all ranks together: in MPI calls, of all, and in
+	// the calls that end the phases. About is set if more than a hundredth of a rank's time is
+	// divided by numbers of calls.
 	MPI, App, Meeting float64
 	About             bool
 	// Busy is how long ranks need to come to the end of all phases, without the
@@ -80,7 +80,7 @@ type Report struct {
 	Incomplete int // ranks whose recording ends early
 }
 
-// aboutFrom is how large a part of a time must be divided for it to be about right.
+// aboutFrom is the fraction of a time that must be divided for it to be approximate.
 const aboutFrom = 0.01
 
 // share is what a rank has in a row.
@@ -166,17 +166,17 @@ func (b *builder) process(p *analysis.Process) error {
 	return nil
 }
 
-// phaseTrace is how the events of a process lie in phases.
+// phaseTrace says how the events of a process lie in phases.
 type phaseTrace struct {
 	main  int // thread in which phases end
 	cuts  *cuts
 	kinds map[kind]*part
 }
 
-// maxWays bounds the ways that are kept for other ranks of a class.
+// maxWays bounds the traces that are kept for other ranks of a class.
 const maxWays = 1 << 12
 
-// phaseTrace finds the way of a process, once for all that are alike.
+// phaseTrace finds the trace of a process, once for all that are alike.
 func (b *builder) phaseTrace(p *analysis.Process) (*phaseTrace, error) {
 	key, alike := p.Alike()
 	if alike {
@@ -200,16 +200,16 @@ func (b *builder) phaseTrace(p *analysis.Process) (*phaseTrace, error) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if len(b.ways) < maxWays {
-			// Who has a class has no times of each event: the cuts, and with them the process, are
-			// not needed again.
+			// A process of a class has no times of each event: the cuts, and the process that
+			// they refer to, are not needed again.
 			b.ways[key] = &phaseTrace{main: w.main, kinds: w.kinds}
 		}
 	}
 	return w, nil
 }
 
-// mainStream is the thread in which phases end: the one that makes most of these
-// calls, or the first.
+// mainStream is the thread in which phases end: the one that makes most of the calls that end
+// them, or the first.
 func mainStream(p *analysis.Process) (main int, found *cuts) {
 	most := uint64(0)
 	for i := range p.Data.Streams {
@@ -221,9 +221,8 @@ func mainStream(p *analysis.Process) (main int, found *cuts) {
 	return main, found
 }
 
-// parts divides a stream. Nodes in several kinds of phases, with arguments that vary
-// and say how much is moved, need a second turn in which these values are looked
-// at.
+// parts divides a stream. If nodes in several kinds of phases have varying arguments that
+// determine how much is moved, a second pass looks at these values.
 func parts(p *analysis.Process, i int, c *cuts) (*split, error) {
 	s := &p.Data.Streams[i]
 	masks, varied := c.masks(), make([]bool, len(s.Nodes))
@@ -244,7 +243,7 @@ func parts(p *analysis.Process, i int, c *cuts) (*split, error) {
 	return divide(p, s, c, masks, varied)
 }
 
-// divide divides a stream. Of the nodes in varied it adds what each event moves.
+// divide divides a stream. For the nodes in varied it sums what each event moves.
 func divide(p *analysis.Process, s *efg.Stream, c *cuts, masks []uint64, varied []bool) (*split, error) {
 	f := efg.NewFoldedWalk(s, p.Data.Defs, masks)
 	x := newSplit(s, c, f)
@@ -263,7 +262,7 @@ func divide(p *analysis.Process, s *efg.Stream, c *cuts, masks []uint64, varied 
 	return x, err
 }
 
-// volumes says what events of the nodes in varied move, by their words.
+// volumes returns what single events of the nodes in varied move, by their words.
 func volumes(p *analysis.Process, s *efg.Stream, f *efg.FoldedWalk, varied []bool) func(*efg.Step) *analysis.Volume {
 	known := map[[2]int]*analysis.Volume{}
 	stream := 0
@@ -287,12 +286,12 @@ func volumes(p *analysis.Process, s *efg.Stream, f *efg.FoldedWalk, varied []boo
 	}
 }
 
-// alone reports whether all events of a node are in one kind of phases.
+// alone reports whether all events of a node are in one kind of phase.
 func (x *split) alone(node int) bool {
 	return x.within[node] <= 1
 }
 
-// share adds what the nodes have in a part.
+// share adds the totals of the nodes in a part.
 func (p *part) share(nodes []analysis.Node) *share {
 	s := &share{times: p.times, order: p.order, volume: p.volume}
 	for i := range p.nodes {
@@ -317,7 +316,7 @@ func (p *part) share(nodes []analysis.Node) *share {
 	return s
 }
 
-// portion is what some of the visits of a node move, if all move the same.
+// portion is what some of the visits of a node move if all of them move the same.
 func portion(v *analysis.Volume, visits, all uint64) *analysis.Volume {
 	if visits == all {
 		return v
@@ -345,7 +344,7 @@ func (s *share) all(nodes []analysis.Node) {
 	}
 }
 
-// add adds what a rank has.
+// add adds the shares of a rank.
 func (b *builder) add(p *analysis.Process, own map[kind]*share, other *share) {
 	b.report.Ranks++
 	b.nameSites(p, own)

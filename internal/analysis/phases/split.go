@@ -13,7 +13,7 @@ import (
 type cuts struct {
 	p     *analysis.Process
 	nodes []cutState
-	world map[uint64]bool // communicators: have they all processes?
+	world map[uint64]bool // whether a communicator has all processes
 }
 
 type cutState uint8
@@ -21,10 +21,10 @@ type cutState uint8
 const (
 	noCut    cutState = iota
 	cut               // all events of the node end phases
-	byObject          // those on some communicators do
+	byObject          // events on some communicators end phases
 )
 
-// cutsOf also returns how many such events there are at most.
+// cutsOf also returns the maximum number of such events.
 func cutsOf(p *analysis.Process, i int) (c *cuts, events uint64) {
 	s := &p.Data.Streams[i]
 	c = &cuts{p, make([]cutState, len(s.Nodes)), map[uint64]bool{}}
@@ -61,12 +61,12 @@ func (c *cuts) all(comm uint64) bool {
 	return all
 }
 
-// end reports whether an event ends a phase; words are requested if they decide.
+// end reports whether an event ends a phase; words is called if they decide.
 func (c *cuts) end(node int, words func() []uint64) bool {
 	return c.nodes[node] == cut || c.nodes[node] == byObject && c.all(words()[2])
 }
 
-// masks are the words that decide where phases end.
+// masks returns the words that decide where phases end.
 func (c *cuts) masks() []uint64 {
 	list := make([]uint64, len(c.nodes))
 	for k := range list {
@@ -89,26 +89,26 @@ func boundaryOf(n *efg.Node) boundary {
 	return boundary{p.Name, n.Words[1]}
 }
 
-// kind is what phases of one row have in common.
+// kind is what the phases of one row have in common.
 type kind struct{ from, until boundary }
 
 // part is what a process does in the phases of a kind.
 type part struct {
 	times  uint64
-	order  int          // the how-manieth kind of the process it is
-	nodes  []nodeVisits // that are visited, ascending once all are known
-	at     map[int]int  // where a node is in nodes, until then
+	order  int          // the position of the kind among those of the process
+	nodes  []nodeVisits // the visited nodes, ascending once all are known
+	at     map[int]int  // position of a node in nodes, until then
 	volume analysis.Volume
 	byStep []bool // nodes whose volume is in volume already
 }
 
-// nodeVisits are the visits of a node; ends of these end phases.
+// nodeVisits counts the visits of a node; ends of them end phases.
 type nodeVisits struct {
 	node      int
 	all, ends uint64
 }
 
-// visits returns those of a node, to be added to.
+// visits returns the visits of a node, for adding to them.
 func (x *split) visits(p *part, node int) *nodeVisits {
 	i, ok := p.at[node]
 	if !ok {
@@ -119,7 +119,7 @@ func (x *split) visits(p *part, node int) *nodeVisits {
 	return &p.nodes[i]
 }
 
-// finish puts the nodes of all kinds in order.
+// finish sorts the nodes of all kinds.
 func (x *split) finish() {
 	for _, p := range x.kinds {
 		p.at = nil
@@ -127,7 +127,7 @@ func (x *split) finish() {
 	}
 }
 
-// counted reports whether what a node moves was added up event by event.
+// counted reports whether what a node moves was summed event by event.
 func (p *part) counted(k int) bool { return p.byStep != nil && p.byStep[k] }
 
 // split iterates over a folded stream and divides the visits of its nodes among the kinds of
@@ -136,10 +136,10 @@ type split struct {
 	nodes  []efg.Node
 	cuts   *cuts
 	fold   *efg.FoldedWalk
-	volume func(s *efg.Step) *analysis.Volume // of events whose volume varies; nil: not wanted
+	volume func(s *efg.Step) *analysis.Volume // of events whose volume varies; nil if not requested
 	byStep []bool                             // nodes with such events
 	kinds  map[kind]*part
-	within []int // in how many kinds of phases each node is
+	within []int // the number of kinds of phases that each node is in
 	hasCut map[*efg.Step]bool
 
 	from  boundary
@@ -175,8 +175,8 @@ func (x *split) contains(s *efg.Step) bool {
 	return has
 }
 
-// run iterates over steps that come m times. After the first turn of a repeat in which phases
-// end, every turn begins like the second one: it stands for all of these.
+// run iterates over steps that occur m times. After the first turn of a repeat in which phases
+// end, every turn begins like the second one, which stands for the rest.
 func (x *split) run(steps []efg.Step, m uint64) {
 	for i := range steps {
 		s := &steps[i]
@@ -195,7 +195,7 @@ func (x *split) run(steps []efg.Step, m uint64) {
 	}
 }
 
-// bulk iterates over steps within a phase that come n times.
+// bulk iterates over steps within a phase that occur n times.
 func (x *split) bulk(steps []efg.Step, n uint64) {
 	for i := range steps {
 		if s := &steps[i]; s.Times == 0 {
@@ -218,7 +218,7 @@ func (x *split) add(s *efg.Step, n uint64) {
 	}
 }
 
-// close ends m phases with an event of a node; -1: with the end of the recording.
+// close ends m phases with an event of a node or, if node is -1, with the end of the recording.
 func (x *split) close(node int, m uint64) {
 	until := boundary{}
 	if node >= 0 {

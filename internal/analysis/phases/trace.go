@@ -4,15 +4,15 @@ import (
 	"github.com/efg-tools/efg/efg"
 )
 
-// arrival is when a process came to a call that ends a phase, in nanoseconds since
-// the run began.
+// arrival is when a process reached a call that ends a phase, in nanoseconds since the run
+// began.
 type arrival struct {
 	kind kind
 	at   int64
 }
 
-// follow iterates over the events of a stream whose times were recorded one by one, and puts
-// what they took in place of what statistics tell.
+// follow iterates over the events of a stream whose times were recorded one by one, and
+// replaces the times derived from statistics.
 func follow(p *efg.Process, s *efg.Stream, c *cuts, own map[kind]*share) ([]arrival, error) {
 	clock, err := s.ClockFrom(0)
 	if err != nil {
@@ -55,7 +55,7 @@ func follow(p *efg.Process, s *efg.Stream, c *cuts, own map[kind]*share) ([]arri
 }
 
 // arrivals are the first and last arrival at each call that ends a phase, in order, and the
-// last rank.
+// rank that arrived last.
 type arrivals struct {
 	kinds       []kind
 	first, last []int64
@@ -63,7 +63,7 @@ type arrivals struct {
 	count       []int32
 }
 
-// add adds those of a rank. The calls of all ranks are in one order.
+// add adds the arrivals of a rank. All ranks make these calls in the same order.
 func (a *arrivals) add(rank int, came []arrival) {
 	for i, c := range came {
 		if i == len(a.kinds) {

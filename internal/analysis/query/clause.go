@@ -7,7 +7,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// once remembers where a clause is, and refuses a second one.
+// once records where a clause is, and rejects a second one.
 func (p *parser) once(clause string) error {
 	if _, ok := p.clauses[clause]; ok {
 		return p.errorAt(p.tok.at, "a second %s", clause)
@@ -207,13 +207,13 @@ func (p *parser) commList() ([]commName, error) {
 	}
 }
 
-// commName selects communicators by what their words begin with.
+// commName selects communicators by a prefix of their words.
 type commName struct {
-	constant uint64 // of a predefined one, else 0
+	constant uint64 // word of a predefined one, else 0
 	prefix   uint64 // hex digits
 	digits   int
 	number   uint64 // in the family
-	any      bool   // number: all
+	any      bool   // all numbers
 	at       int
 	text     string
 }
@@ -247,7 +247,7 @@ func parseComm(s string) (c commName, ok bool) {
 	return c, err == nil && len(digits) <= familyDigits
 }
 
-// match compares with the word of a communicator.
+// match reports whether it selects the word of a communicator.
 func (c *commName) match(word uint64) bool {
 	if c.constant != 0 || !signature.IsPlain(word) {
 		return c.constant == word
@@ -255,7 +255,7 @@ func (c *commName) match(word uint64) bool {
 	return c.matchFamily(word) && (c.any || word&signature.SequenceMask == c.number)
 }
 
-// matchFamily compares with the word of a family of communicators.
+// matchFamily reports whether it selects the word of a family of communicators.
 func (c *commName) matchFamily(word uint64) bool {
 	return c.constant == 0 && word>>signature.SequenceBits>>(4*(familyDigits-c.digits)) == c.prefix
 }

@@ -27,7 +27,7 @@ func totals(t *testing.T, run *runfile.Run, text string) string {
 	return string(table.AppendJSON(nil))
 }
 
-// lines selects, and returns one line for each match.
+// lines runs a selection, and returns one line for each match.
 func lines(t *testing.T, run *runfile.Run, text string) []string {
 	t.Helper()
 	q, err := query.Parse(text)
@@ -98,8 +98,7 @@ func compareWithEvents(t *testing.T, run *runfile.Run) {
 	compareWithJSON(t, run)
 }
 
-// compareWithJSON counts what reconstructed events say of themselves, without a
-// part of this package.
+// compareWithJSON counts what reconstructed events contain as JSON, without using this package.
 func compareWithJSON(t *testing.T, run *runfile.Run) {
 	t.Helper()
 	ops, tags, sizes := map[string]int{}, map[string]int{}, map[string]int{}

@@ -3,5 +3,5 @@
 // communicator, when and how large. docs/query.md is its grammar.
 //
 // Totals are computed on the graph: their time grows with the graph, not with the events.
-// Selections reconstruct the events of the streams that may match, one at a time.
+// Selections reconstruct the events of streams that may match, one at a time.
 package query

@@ -11,18 +11,18 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// engine is a query on a run.
+// engine evaluates a query on a run.
 type engine struct {
 	*Query
 	run       *runfile.Run
 	rebuilder *reconstruct.Run
 	fields    analysis.Fields
-	texts     bool // sites or names of communicators are wanted
+	texts     bool // sites or names of communicators are needed
 	traced    bool // the times of single calls were recorded
-	byEvents  bool // the graph is not enough
+	byEvents  bool // the graph is not sufficient
 	sets      []*rankSet
 	first     []int
-	fitting   sync.Map // what group found, by the keys of members
+	fitting   sync.Map // results of group, by the keys of members
 }
 
 func (q *Query) bind(run *runfile.Run) (*engine, error) {
@@ -49,7 +49,7 @@ func (q *Query) bind(run *runfile.Run) (*engine, error) {
 	return e, err
 }
 
-// checkTimes refuses questions about times that were not recorded.
+// checkTimes rejects queries about times that were not recorded.
 func (e *engine) checkTimes() error {
 	if e.traced {
 		return nil
@@ -79,7 +79,7 @@ func (q *Query) needsEvents() bool {
 	return q.window != nil || slices.ContainsFunc(q.fields, func(f fieldUse) bool { return f.event })
 }
 
-// findFields collects what must be known of operations.
+// findFields collects the fields of operations that are needed.
 func (e *engine) findFields() {
 	use := func(f *field) {
 		if f == nil {
@@ -103,13 +103,13 @@ func (e *engine) findFields() {
 	if e.unit.messages || e.relation == amongProcesses || e.relation == betweenProcesses || e.fanIn || e.fanOut {
 		e.fields |= analysis.BytesField
 	}
-	if e.unit.messages && !e.isTotal() { // messages are written with all
+	if e.unit.messages && !e.isTotal() { // messages are written with all fields
 		e.fields |= analysis.TagField | analysis.CommField
 		e.texts = true
 	}
 }
 
-// processes lists the processes whose calls may be asked for.
+// processes lists the processes whose calls may be selected.
 func (e *engine) processes() []int {
 	everybody := e.relation == anyProcess || e.relation == forProcesses && (e.unit.messages || e.fanIn || e.fanOut)
 	var list []int
@@ -127,12 +127,12 @@ type nodeFacts struct {
 	names             *reconstruct.Names
 }
 
-// reader asks the query of a process.
+// reader evaluates the query on a process.
 type reader struct {
 	*engine
 	*analysis.Process
 	names   *reconstruct.Names
-	related map[uint64]bool // of collectives by communicator
+	related map[uint64]bool // results for collectives, by communicator
 	matched []int           // result of match
 	item    item
 }
@@ -158,8 +158,8 @@ func (r *reader) node(i, k int) *nodeFacts {
 	return f
 }
 
-// possible reports whether events of the node may match, without examining what differs between
-// them.
+// possible reports whether events of the node may match, without examining the attributes in
+// which they differ.
 func (r *reader) possible(i, k int, f *nodeFacts) (found bool, err error) {
 	err = r.Calls(i, k, 0, func(c *analysis.Call) error {
 		found = found || slices.ContainsFunc(c.Operations, func(o analysis.Operation) bool { return r.unit.matches(&o, f.op) })
@@ -235,8 +235,8 @@ func (r *reader) pair(a, b int) bool {
 	return x.has(a) && y.has(b) || y.has(a) && x.has(b)
 }
 
-// group reports whether a collective of a communicator is requested. Processes share what was
-// found, for the members may be many.
+// group reports whether a collective of a communicator is requested. Processes share the
+// results, because groups may be large.
 func (r *reader) group(comm uint64) bool {
 	own, other := r.Members(comm)
 	if own == nil {

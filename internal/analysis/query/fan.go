@@ -7,9 +7,9 @@ import (
 	"github.com/efg-tools/efg/internal/analysis"
 )
 
-// fans answers M_FAN_IN and M_FAN_OUT: the bytes that processes receive and send
-// by messages and collectives. A message counts at both ends with what its
-// sender sends.
+// fans answers M_FAN_IN and M_FAN_OUT: the bytes that processes receive and send by messages
+// and collectives. A message counts at both ends with the number of bytes that its sender
+// sends.
 func (e *engine) fans() (*Table, error) {
 	in, out := map[int]uint64{}, map[int]uint64{}
 	var mu sync.Mutex
@@ -32,7 +32,7 @@ func (e *engine) fans() (*Table, error) {
 	return e.fanTable(in, out), nil
 }
 
-// fanVisitor adds what a process's calls move, by rank.
+// fanVisitor sums what a process's calls move, by rank.
 type fanVisitor struct {
 	*reader
 	in, out map[int]uint64
@@ -75,7 +75,7 @@ func (e *engine) fanTable(in, out map[int]uint64) *Table {
 	return t
 }
 
-// shown lists the ranks that a table is about.
+// shown lists the ranks in the table.
 func (e *engine) shown() []int {
 	var list []int
 	for _, p := range e.run.Procs {

@@ -10,14 +10,14 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// item is an operation, or several equal ones, on which conditions are evaluated.
+// item is an operation, or several equal ones, for which conditions are evaluated.
 type item struct {
 	rank, thread int
 	node         *nodeFacts
 	op           *analysis.Operation
 	seq          uint64
 	start, end   int64 // nanoseconds since the run began
-	timed        bool  // they are known
+	timed        bool  // start and end are known
 }
 
 // value is a number or a text.
@@ -29,15 +29,15 @@ type value struct {
 // field is an attribute of operations.
 type field struct {
 	name  string
-	names []string // others
-	text  bool     // its values are texts
+	names []string // alternative names
+	text  bool     // its values are text
 	// number and word return the value; false if there is none or it is unknown.
 	number func(*item) (int64, bool)
 	word   func(*item) string
 	needs  analysis.Fields
-	// event: it differs between events of a node, and the graph does not say how.
+	// event is set if it differs between events of a node and the graph does not say how.
 	event, clock bool
-	total, group bool   // may be summed up, may be grouped by
+	total, group bool   // may be summed, may be grouped by
 	unit         string // of numbers: bytes, time
 }
 
@@ -98,7 +98,7 @@ var fields = []*field{
 	{name: "TIME", total: true, unit: "time"},
 }
 
-// commText names the communicator, window or file.
+// commText is the name of the communicator, window or file.
 func commText(i *item) string {
 	kind, ok := i.node.object(i.op)
 	if !ok {
@@ -143,7 +143,7 @@ var byteUnits = map[string]float64{
 
 var timeUnits = map[string]float64{"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9}
 
-// value reads a number of a field, with the unit that fits it, or a text.
+// value parses a number of a field, with a unit that fits the field, or a text.
 func (p *parser) value(f *field) (v value, err error) {
 	at, t := p.tok.at, p.tok
 	switch {
@@ -168,7 +168,7 @@ func (p *parser) value(f *field) (v value, err error) {
 	return v, p.advance()
 }
 
-// parseNumber reads 4096, 4KiB, 1.5s.
+// parseNumber parses 4096, 4KiB, 1.5s.
 func parseNumber(text string, f *field) (int64, error) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && f.unit != "time" {
 		return n, nil

@@ -9,7 +9,7 @@ import (
 // Error is an error in a query. Its text shows the position.
 type Error struct {
 	Query string
-	At    int // byte
+	At    int // byte offset
 	Text  string
 }
 
@@ -41,7 +41,7 @@ const (
 type token struct {
 	kind tokenKind
 	at   int
-	text string // of a text without its quotes
+	text string // of a text: without its quotes
 }
 
 func (t token) String() string {
@@ -51,7 +51,7 @@ func (t token) String() string {
 	return fmt.Sprintf("%q", t.text)
 }
 
-// lexer cuts a query into tokens.
+// lexer splits a query into tokens.
 type lexer struct {
 	text string
 	at   int
@@ -107,7 +107,7 @@ func (l *lexer) next() (token, error) {
 	return token{}, l.errorAt(at, "%q has no meaning here", r)
 }
 
-// name reads up to a comma or the closing bracket: what stands in COMM(…).
+// name reads up to a comma or the closing parenthesis, as in COMM(…).
 func (l *lexer) name() token {
 	l.skipSpace()
 	end := l.span(l.at, func(c byte) bool { return c != ',' && c != ')' })

@@ -8,12 +8,12 @@ import (
 
 // Query is a parsed query.
 type Query struct {
-	// Progress, if there is one, is called with how many processes are done.
+	// Progress, if not nil, is called with the number of processes done.
 	Progress analysis.Progress
 
 	text       string
 	unit       *unit
-	aggregates []aggregate // nil: a selection
+	aggregates []aggregate // nil for a selection
 	fanIn      bool
 	fanOut     bool
 	topology   bool
@@ -26,11 +26,11 @@ type Query struct {
 	groups   []*field
 	limit    uint64 // 0: none
 
-	fields    []fieldUse // all that conditions name
+	fields    []fieldUse // all fields that conditions name
 	timeTotal *aggregate // the first that sums times
 }
 
-// relation says how processes are meant.
+// relation says how the sets of processes are combined.
 type relation uint8
 
 const (
@@ -46,7 +46,7 @@ type timeWindow struct {
 	at       int
 }
 
-// fieldUse is a field in the query.
+// fieldUse is an occurrence of a field in the query.
 type fieldUse struct {
 	*field
 	at int
@@ -66,12 +66,12 @@ func (a *aggregate) name() string {
 	return strings.ToLower(a.function + "_" + a.field.name)
 }
 
-// parser is a recursive descent over the tokens, one ahead.
+// parser is a recursive-descent parser with one token of lookahead.
 type parser struct {
 	lexer
 	tok     token
 	depth   int
-	clauses map[string]int // where each is
+	clauses map[string]int // position of each clause
 	q       *Query
 }
 
@@ -89,7 +89,7 @@ func (p *parser) advance() (err error) {
 	return err
 }
 
-// is reports whether the token is one of some words or signs.
+// is reports whether the token is one of some words or symbols.
 func (p *parser) is(words ...string) bool {
 	for _, w := range words {
 		if (p.tok.kind == wordToken || p.tok.kind == signToken) && strings.EqualFold(p.tok.text, w) {
@@ -99,7 +99,7 @@ func (p *parser) is(words ...string) bool {
 	return false
 }
 
-// accept goes past one of some words or signs, if it is there.
+// accept skips one of some words or symbols if it is next.
 func (p *parser) accept(words ...string) (bool, error) {
 	if !p.is(words...) {
 		return false, nil
@@ -253,7 +253,7 @@ func (p *parser) fieldArgument(a *aggregate) error {
 	return p.expect(")")
 }
 
-// fieldName reads the name of a field that is of use.
+// fieldName reads the name of a field that is suitable for a use.
 func (p *parser) fieldName(use string, of func(*field) bool) (*field, error) {
 	if p.tok.kind == wordToken {
 		if f := fieldNamed(p.tok.text); f != nil && of(f) {
@@ -263,7 +263,7 @@ func (p *parser) fieldName(use string, of func(*field) bool) (*field, error) {
 	return nil, p.errorAt(p.tok.at, "want a field %s (%s), not %v", use, fieldList(of), p.tok)
 }
 
-// check refuses what does not go together.
+// check rejects combinations that are not supported.
 func (p *parser) check() error {
 	q := p.q
 	switch {

@@ -15,7 +15,7 @@ import (
 	"github.com/efg-tools/efg/reconstruct"
 )
 
-// The forms of the tables and the figure of the paper, and what they select.
+// The queries of the tables and the figure of the paper, and what they select.
 func TestPaper(t *testing.T) {
 	run := testrun.Simulated(t, sim.Config{Program: "halo", Ranks: 8, Steps: 10, Grid: [3]int{4, 2, 1}})
 	comm := commOf(t, run)
@@ -78,7 +78,7 @@ func commOf(t *testing.T, run *runfile.Run) string {
 	return name
 }
 
-// Conditions on times select what reconstruction says was called then.
+// Conditions on times select the calls that reconstruction shows at these times.
 func TestTimes(t *testing.T) {
 	run := testrun.Traced(t, sim.Config{Program: "farm", Ranks: 3, Steps: 20})
 	for text, want := range map[string]func(seq uint64, start, end int64) bool{
@@ -110,7 +110,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// Times of nodes add up, and those of parts of them are refused.
+// Times of whole nodes are summed; those of parts of nodes are rejected.
 func TestNodeTimes(t *testing.T) {
 	run := testrun.Simulated(t, sim.Config{Program: "mesh", Ranks: 3, Steps: 30, Stats: true})
 	want := map[string]uint64{}
@@ -138,7 +138,7 @@ func TestNodeTimes(t *testing.T) {
 	}
 }
 
-// Where the times of single calls were recorded they say what nodes do not.
+// Recorded times of single calls show more than those of nodes.
 func TestTracedTotals(t *testing.T) {
 	for _, stats := range []bool{false, true} {
 		run := testrun.Traced(t, sim.Config{Program: "mesh", Ranks: 3, Steps: 30, Stats: stats})
@@ -189,7 +189,7 @@ func TestTopology(t *testing.T) {
 	}
 }
 
-// Mistakes: what is wrong, and where (the caret is under ^).
+// Invalid queries: what is wrong, and where (the caret is under ^).
 func TestMistakes(t *testing.T) {
 	run := testrun.Simulated(t, sim.Config{Program: "farm", Ranks: 3, Steps: 20})
 	for _, c := range [][3]string{
@@ -237,7 +237,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// ask answers a query, whatever it asks.
+// ask answers a query, of whatever kind.
 func ask(run *runfile.Run, text string) error {
 	q, err := query.Parse(text)
 	if err != nil {
@@ -258,7 +258,8 @@ func ask(run *runfile.Run, text string) error {
 	return err
 }
 
-// FuzzQuery asks whatever it is told: errors are of the query, and inside it.
+// FuzzQuery asks arbitrary queries: errors are about the query, and their position is inside
+// it.
 func FuzzQuery(f *testing.F) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "query.md"))
 	if err != nil {

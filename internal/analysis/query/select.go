@@ -13,7 +13,7 @@ import (
 // sends some. It is valid until the next one.
 type Match struct {
 	*reconstruct.Event
-	messages []*analysis.Operation // nil: the event is selected
+	messages []*analysis.Operation // nil if the event is selected
 	reader   *reader
 }
 
@@ -46,7 +46,7 @@ type selection struct {
 	*engine
 	f      func(*Match) error
 	issues bool
-	left   uint64 // of a limit
+	left   uint64 // left of the limit
 	over   bool
 }
 

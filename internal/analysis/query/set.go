@@ -46,7 +46,7 @@ func hasAll(sets []*rankSet, m *analysis.Members) bool {
 	return true
 }
 
-// bind finds the ranks of a set in a run.
+// bind determines the ranks of a set in a run.
 func (s *processSet) bind(q *Query, run *runfile.Run) (*rankSet, error) {
 	set := &rankSet{all: s.all}
 	if s.comms != nil {
@@ -88,8 +88,8 @@ func (s *rankSet) addMembers(q *Query, run *runfile.Run, comms []commName) error
 	})
 }
 
-// eachComm calls f for the communicators of all processes that have one of some
-// names. A name that no one has is an error.
+// eachComm calls f for the communicators of all processes that have one of some names. A name
+// that no communicator has is an error.
 func eachComm(q *Query, run *runfile.Run, comms []commName, f func(p *analysis.Process, word uint64)) error {
 	found := make([]bool, len(comms))
 	user := slices.ContainsFunc(comms, func(c commName) bool { return c.constant == 0 })

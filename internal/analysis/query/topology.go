@@ -14,7 +14,7 @@ import (
 // Topology holds which ranks communicate with which, and the shape of that graph.
 type Topology struct {
 	topology.Shape
-	Table *Table // rank, sends_to, receives_from: of the ranks asked for
+	Table *Table // rank, sends_to, receives_from: for the selected ranks
 }
 
 // Topology answers SELECT TOPOLOGY.
@@ -58,7 +58,7 @@ func (q *Query) Topology(run *runfile.Run) (*Topology, error) {
 
 const maxRanks = 1 << 22
 
-// edgeVisitor collects to whom a process sends.
+// edgeVisitor collects the ranks that a process sends to.
 type edgeVisitor struct {
 	*reader
 	to map[int]bool
@@ -88,7 +88,7 @@ func (e *engine) neighbours(to [][]int) *Table {
 	return t
 }
 
-// AppendJSON appends a line about the shape, and one for each rank.
+// AppendJSON appends a line for the shape, and one for each rank.
 func (t *Topology) AppendJSON(b []byte) []byte {
 	s := &t.Shape
 	dims, wrap := s.Dims, s.Wrap

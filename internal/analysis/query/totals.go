@@ -40,16 +40,16 @@ func (c *cell) merge(o *cell) {
 	c.sum += o.sum
 }
 
-// row is a line of totals.
+// row is a row of totals.
 type row struct {
 	key   []value
 	texts []bool
-	none  []bool // of the key: there is no value
+	none  []bool // by part of the key: it has no value
 	count uint64
 	cells []cell
 }
 
-// rows are lines by key.
+// rows are rows by key.
 type rows map[string]*row
 
 func (t rows) merge(o rows) {
@@ -115,7 +115,7 @@ func (t *totaler) addTime(r *row) {
 	}
 }
 
-// row finds the line of an operation.
+// row finds the row of an operation.
 func (t *totaler) row(i *item) *row {
 	t.key = t.key[:0]
 	for _, f := range t.groups {
@@ -145,7 +145,7 @@ func (t *totaler) row(i *item) *row {
 	return r
 }
 
-// endNode adds the times of a node, which are known of all its events together.
+// endNode adds the times of a node, which are known only for all its events together.
 func (t *totaler) endNode(n *efg.Node, visits uint64) error {
 	defer clear(t.byNode)
 	if t.timeTotal == nil || len(t.byNode) == 0 {
@@ -171,7 +171,7 @@ func (t *totaler) endNode(n *efg.Node, visits uint64) error {
 	return nil
 }
 
-// errPart says that the graph does not tell the time of some calls.
+// errPart is returned if the graph does not determine the time of some calls.
 var errPart = errors.New("some times were recorded only in total for calls of which the query selects a part: the time of that part is unknown")
 
 // Totals answers a query for totals. IsTotal must hold.
@@ -218,7 +218,7 @@ func (q *Query) IsTotal() bool { return q.isTotal() && !q.topology }
 // IsTopology reports whether the query asks for the topology.
 func (q *Query) IsTopology() bool { return q.topology }
 
-// table puts rows in the order of their keys.
+// table sorts rows by their keys.
 func (e *engine) table(all rows) *Table {
 	t := &Table{}
 	for _, f := range e.groups {

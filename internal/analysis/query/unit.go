@@ -12,7 +12,7 @@ import (
 // unit is what a query selects or counts.
 type unit struct {
 	messages bool
-	// matches reports whether an operation is one.
+	// matches reports whether an operation belongs to the unit.
 	matches func(o *analysis.Operation, op string) bool
 }
 
@@ -40,8 +40,8 @@ var kindUnits = map[string]*unit{
 	"PROBE":          ofClass("ProbeOperation"),
 }
 
-// unitNamed finds what a word selects: kinds of operations, collectives by
-// class or name, classes of MTF, procedures. It is nil for no such thing.
+// unitNamed finds what a word selects: kinds of operations, collectives by class or name,
+// classes of the MPI Trace Format, procedures. It is nil if nothing has that name.
 func unitNamed(word string) *unit {
 	name := strings.ToUpper(word)
 	short := strings.TrimSuffix(strings.TrimSuffix(name, "S"), "_OPERATION")
@@ -76,7 +76,7 @@ func ofShape(shape string) *unit {
 	}}
 }
 
-// classes are those of MTF, by their names in capitals.
+// classes are the classes of the MPI Trace Format, by their names in capitals.
 var classes = sync.OnceValue(func() map[string]string {
 	table := map[string]string{}
 	for _, p := range signature.Procs() {
@@ -87,7 +87,7 @@ var classes = sync.OnceValue(func() map[string]string {
 	return table
 })
 
-// procedureNamed returns the procedure's name as it is written.
+// procedureNamed returns a procedure's name in its usual spelling.
 func procedureNamed(name string) string { return procedures()[name] }
 
 var procedures = sync.OnceValue(func() map[string]string {
@@ -98,7 +98,7 @@ var procedures = sync.OnceValue(func() map[string]string {
 	return table
 })
 
-// shapeOf is the name of what a collective is a variant of, in capitals.
+// shapeOf is the name, in capitals, of the collective that a procedure is a variant of.
 func shapeOf(p *signature.Proc) string {
 	return strings.ToUpper(strings.TrimPrefix(p.Base.Name, "MPI_"))
 }

@@ -6,17 +6,17 @@ import (
 	"github.com/efg-tools/efg/reconstruct"
 )
 
-// visitor is shown the calls of a process that may match.
+// visitor is called with the calls of a process that may match.
 type visitor interface {
-	// call is shown an event, or equal events of a node together. The reader's
-	// item tells of it.
+	// call is called with an event, or with equal events of a node together. The reader's item
+	// describes it.
 	call(c *analysis.Call)
-	// endNode comes after all calls of a node, if they come by nodes.
+	// endNode is called after all calls of a node, if calls come by nodes.
 	endNode(n *efg.Node, visits uint64) error
 }
 
-// visit shows the calls of all processes that may match, several processes at a
-// time: on the graphs, or one by one if conditions look at single events.
+// visit visits the calls of all processes that may match, several processes at a time: on the
+// graphs, or one by one if conditions depend on single events.
 func (e *engine) visit(open func(r *reader) visitor, done func(visitor)) error {
 	sites, err := e.run.Sites()
 	if err != nil {
@@ -52,7 +52,7 @@ func (e *engine) visit(open func(r *reader) visitor, done func(visitor)) error {
 	}, e.progress()...)
 }
 
-// eachNode shows the calls of Data.Streams[i] by nodes.
+// eachNode visits the calls of Data.Streams[i] by nodes.
 func (r *reader) eachNode(i int, v visitor) error {
 	s := &r.Data.Streams[i]
 	for k := range s.Nodes {
@@ -81,8 +81,8 @@ func (r *reader) eachNode(i int, v visitor) error {
 	return nil
 }
 
-// eachEvent shows the events of Data.Streams[i] that may match, in order, until
-// f returns false. A stream that has none is not walked.
+// eachEvent calls f for the events of Data.Streams[i] that may match, in order, until f returns
+// false. A stream without such events is not walked.
 func (r *reader) eachEvent(p *reconstruct.Process, i int, opt reconstruct.Options, f func(*reconstruct.Event, *analysis.Call) (bool, error)) error {
 	s := &r.Data.Streams[i]
 	facts := make([]*nodeFacts, len(s.Nodes))
@@ -126,7 +126,7 @@ func (r *reader) eachEvent(p *reconstruct.Process, i int, opt reconstruct.Option
 	return nil
 }
 
-// progress is who is called with how many processes are done.
+// progress returns the function that is called with the number of processes done.
 func (e *engine) progress() []analysis.Progress {
 	if e.Progress == nil {
 		return nil

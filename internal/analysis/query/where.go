@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// condition is asked of an operation.
+// condition is evaluated for an operation.
 type condition func(*item) bool
 
-// maxDepth bounds brackets and NOTs in each other.
+// maxDepth bounds the nesting of parentheses and NOTs.
 const maxDepth = 100
 
 func (p *parser) whereClause() (err error) {
@@ -129,12 +129,12 @@ func (p *parser) compare(f *field) (condition, error) {
 	}, err
 }
 
-// matchText compares without regard to capitals; * stands for anything.
+// matchText compares case-insensitively; * matches any text.
 func matchText(pattern, text string) bool {
 	if !strings.Contains(pattern, "*") {
 		return strings.EqualFold(pattern, text)
 	}
-	// Nothing but * is special, and * goes past slashes, too.
+	// Only * is special, and it matches slashes, too.
 	plain := strings.NewReplacer(`\`, `\\`, "[", `\[`, "?", `\?`, "/", "\x00").Replace(strings.ToLower(pattern))
 	ok, err := path.Match(plain, strings.ReplaceAll(strings.ToLower(text), "/", "\x00"))
 	return err == nil && ok

@@ -22,20 +22,20 @@ type Database struct {
 	run       *runfile.Run
 	rebuilder *reconstruct.Run
 	first     []int
-	streams   []int64 // of the processes before each
+	streams   []int64 // streams of the processes before each
 
 	// Progress, if any, is called with the number of the process being read.
 	Progress analysis.Progress
 
 	mu     sync.Mutex
-	recent []*process // read last, newest first
-	failed error      // of reading the run
+	recent []*process // the most recently read processes, newest first
+	failed error      // error in reading the run
 }
 
-// maxRecent is how many processes are kept for joins.
+// maxRecent is the number of processes kept for joins.
 const maxRecent = 4
 
-// connector opens connections that know the tables.
+// connector opens connections that have the tables.
 type connector struct {
 	driver  *sqlite.Driver
 	sandbox *sandbox
@@ -64,7 +64,7 @@ func Open(ctx context.Context, run *runfile.Run, limits Limits) (*Database, erro
 		}
 	}
 	db.DB = dbsql.OpenDB(connector{d, db.sandbox})
-	db.SetMaxOpenConns(1) // the tables are those of one connection
+	db.SetMaxOpenConns(1) // the tables belong to one connection
 	db.SetMaxIdleConns(1)
 	for i := range tables {
 		t := &tables[i]
@@ -114,7 +114,7 @@ func (db *Database) fail(err error) error {
 	return err
 }
 
-// process is a process that has been read.
+// process is a process after reading it.
 type process struct {
 	index  int
 	data   *efg.Process

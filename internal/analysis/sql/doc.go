@@ -3,5 +3,5 @@
 //
 // Events are not stored: they are generated while the graph is walked. Constraints on rank,
 // thread, procedure, event number and time limit what is read and walked; a statement that uses
-// nothing that differs between the events of a node walks nothing.
+// only columns that are equal for all events of a node walks nothing.
 package sql

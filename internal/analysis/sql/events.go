@@ -45,9 +45,9 @@ const (
 
 	// nodeLevel are the columns that are equal for all events of a node.
 	nodeLevel = 1<<eventRank | 1<<eventThread | 1<<eventNode | 1<<eventOp | 1<<eventClass | 1<<eventSite | 1<<eventFunc | 1<<eventError
-	// walked are those that a walk tells without a look at arguments.
+	// walked are the columns that a walk provides without decoding arguments.
 	walked = nodeLevel | 1<<eventSeq
-	// operationLevel are those that are told by what the call does.
+	// operationLevel are the columns that depend on what the call does.
 	operationLevel = 1<<eventComm | 1<<eventPeer | 1<<eventTag | 1<<eventCount | 1<<eventDatatype | 1<<eventBytes | 1<<eventSent | 1<<eventReceived
 	eventPushed    = 1<<eventRank | 1<<eventThread | 1<<eventSeq | 1<<eventOp | 1<<eventT0
 	wholeEvent     = 1<<eventArgs | 1<<eventOut
@@ -63,11 +63,11 @@ func countEvents(run *runfile.Run) (n float64) {
 	return n
 }
 
-// eventRows are the events that may be wanted.
+// eventRows iterates over the events that may be requested.
 type eventRows struct {
 	db     *Database
 	q      *request
-	procs  []int // that are left
+	procs  []int // that remain
 	p      *process
 	stream int // the next one
 
@@ -76,23 +76,23 @@ type eventRows struct {
 	chosen []bool // by node
 	seq    uint64
 	node   int
-	number uint64 // of the row in its stream
+	number uint64 // number of the row in its stream
 	step   func() (bool, error)
 	stop   func()
 
 	event      *reconstruct.Event
 	follower   *analysis.Follower
-	call       *analysis.Call // nil: not asked for yet
-	text       []byte         // of arguments or results; reused
+	call       *analysis.Call // nil until requested
+	text       []byte         // arguments or results; reused
 	start, end int64
-	known      bool // the times
+	known      bool // the times are known
 }
 
 func openEvents(db *Database, q *request) (rows, error) {
 	return &eventRows{db: db, q: q, procs: db.ranks(q), stop: func() {}}, nil
 }
 
-// ranks lists the processes that the constraints on column 0 leave.
+// ranks lists the processes that satisfy the constraints on column 0.
 func (db *Database) ranks(q *request) []int {
 	b := q.bound(0)
 	var list []int
@@ -126,7 +126,7 @@ func (r *eventRows) next() (bool, error) {
 	}
 }
 
-// nextStream goes to the next stream that may have events that are wanted.
+// nextStream moves to the next stream that may have requested events.
 func (r *eventRows) nextStream() (bool, error) {
 	for {
 		if r.p == nil || r.stream == len(r.p.data.Streams) {
@@ -151,8 +151,8 @@ func (r *eventRows) nextStream() (bool, error) {
 	}
 }
 
-// open begins a stream, in the cheapest way that says what is wanted; false if
-// none of its nodes is.
+// open begins a stream in the cheapest way that provides the requested columns; false if none
+// of its nodes is requested.
 func (r *eventRows) open(i int) bool {
 	s := &r.p.data.Streams[i]
 	r.facts, r.thread = r.p.factsOf(i), s.Thread
@@ -178,7 +178,7 @@ func (r *eventRows) open(i int) bool {
 	return true
 }
 
-// byNodes gives the events of a node one after another, without a walk.
+// byNodes returns the events of a node one after another, without a walk.
 func (r *eventRows) byNodes(s *efg.Stream) func() (bool, error) {
 	visits := make([]uint64, len(s.Nodes))
 	if len(visits) > 0 {
@@ -206,7 +206,7 @@ func (r *eventRows) byNodes(s *efg.Stream) func() (bool, error) {
 	}
 }
 
-// window is the range of event numbers that is wanted.
+// window is the range of requested event numbers.
 func (r *eventRows) window(events uint64) (from, to uint64) {
 	b := r.q.bound(eventSeq)
 	if b.high < 0 || b.low > b.high {
@@ -286,8 +286,8 @@ func (r *eventRows) byEvents(i int) func() (bool, error) {
 	}
 }
 
-// timed reads the event's times and reports whether they may be wanted, or those
-// of later events cannot be.
+// timed reads the event's times and reports whether they may satisfy the constraints, and
+// whether those of all later events cannot.
 func (r *eventRows) timed() (in, over bool) {
 	if !r.q.uses(eventTimes) {
 		return true, false
@@ -334,7 +334,7 @@ func (r *eventRows) time(t int64) any {
 	return t
 }
 
-// json is the object of the arguments or of the results.
+// json is the arguments or the results as an object.
 func (r *eventRows) json(column int) any {
 	if column == eventArgs {
 		r.text = r.event.AppendJSONArguments(r.text[:0])
@@ -371,7 +371,7 @@ func (r *eventRows) operation(column int) any {
 	return nil
 }
 
-// object names the call's communicator, window or file.
+// object is the name of the call's communicator, window or file.
 func (r *eventRows) object(n *efg.Node) any {
 	proc := r.facts[r.node].proc
 	if proc == nil || proc.Object < 0 {
@@ -412,7 +412,7 @@ type nodeFacts struct {
 	op, class, site, fn, failure string
 }
 
-// factsOf gathers those of a stream, once.
+// factsOf computes the facts of a stream, once.
 func (p *process) factsOf(i int) []nodeFacts {
 	if list := p.nodes[i]; list != nil {
 		return list

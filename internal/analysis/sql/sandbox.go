@@ -30,18 +30,18 @@ const (
 	longestPattern = 1000     // of LIKE and GLOB
 )
 
-// instructions is how many steps SQLite takes between looks whether it must stop.
+// instructions is the number of SQLite's steps between checks whether it must stop.
 const instructions = 1000
 
-// sandbox holds a connection to statements that read, and ends them when they must not go
-// on. SQLite asks it before it compiles anything: what is not on the list is refused.
+// sandbox restricts a connection to statements that read, and ends those that exceed a limit.
+// SQLite asks it before it compiles an action: what is not on the list is rejected.
 type sandbox struct {
 	id      uintptr
 	ctx     context.Context
 	limits  Limits
-	closed  atomic.Bool // to all but reading
+	closed  atomic.Bool // only reading is allowed
 	stopped atomic.Bool
-	refused atomic.Pointer[string] // what was refused last
+	refused atomic.Pointer[string] // the last rejected action
 }
 
 var (
@@ -49,11 +49,11 @@ var (
 	lastID    atomic.Uintptr
 
 	opening sync.Mutex
-	opened  *sandbox // of the connection that is being opened
+	opened  *sandbox // of the connection being opened
 )
 
-// prepare has SQLite count the memory that it uses, without which it has no limit, and
-// tell of each connection. It comes before the first is opened.
+// prepare makes SQLite count the memory that it uses, which its limit requires, and call enter
+// for each connection. It must run before the first one is opened.
 var prepare = sync.OnceFunc(func() {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -73,7 +73,7 @@ func newSandbox(ctx context.Context, limits Limits) *sandbox {
 
 func (s *sandbox) close() { sandboxes.Delete(s.id) }
 
-// connect opens a connection that is in the sandbox from the first.
+// connect opens a connection that is in the sandbox from the beginning.
 func (s *sandbox) connect(d *sqlite.Driver) (driver.Conn, error) {
 	opening.Lock()
 	defer opening.Unlock()
@@ -83,7 +83,8 @@ func (s *sandbox) connect(d *sqlite.Driver) (driver.Conn, error) {
 	return d.Open(":memory:")
 }
 
-// pointer is how translated C code calls a function: one that is declared, no closure.
+// pointer is the form in which translated C code calls a function, which must be a declared
+// one, not a closure.
 func pointer[F any](f F) uintptr { return *(*uintptr)(unsafe.Pointer(&f)) }
 
 // enter is called by SQLite for each connection that is opened.
@@ -103,7 +104,7 @@ func enter(tls *libc.TLS, db, _, _ uintptr) int32 {
 	return sqlite3.Xsqlite3_set_authorizer(tls, db, pointer(authorize), s.id)
 }
 
-// progress is called by SQLite repeatedly; not 0: stop.
+// progress is called by SQLite repeatedly; a nonzero result stops the statement.
 func progress(_ *libc.TLS, id uintptr) int32 {
 	if s, ok := sandboxes.Load(id); ok && s.(*sandbox).stopped.Load() {
 		return 1
@@ -114,14 +115,13 @@ func progress(_ *libc.TLS, id uintptr) int32 {
 // reading are the actions of statements that read.
 var reading = []int32{sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 
-// harmless are the pragmas that tell something, and whether they do so of what they are
-// given.
+// harmless are the pragmas that only read, and whether they still do if they have an argument.
 var harmless = map[string]bool{
 	"table_info": true, "table_xinfo": true, "table_list": true, "function_list": false, "module_list": false, "pragma_list": false,
 	"collation_list": false, "database_list": false, "compile_options": false,
 }
 
-// authorize is asked by SQLite before it compiles an action.
+// authorize is called by SQLite before it compiles an action.
 func authorize(_ *libc.TLS, id uintptr, action int32, a, b, _, _ uintptr) int32 {
 	x, ok := sandboxes.Load(id)
 	if !ok {
@@ -146,13 +146,13 @@ func authorize(_ *libc.TLS, id uintptr, action int32, a, b, _, _ uintptr) int32 
 	return sqlite3.SQLITE_DENY
 }
 
-// actions are what messages call those that are refused and are not writing.
+// actions are the names, in messages, of rejected actions that do not write.
 var actions = map[int32]string{
 	sqlite3.SQLITE_ATTACH: "ATTACH", sqlite3.SQLITE_DETACH: "DETACH", sqlite3.SQLITE_PRAGMA: "PRAGMA",
 	sqlite3.SQLITE_TRANSACTION: "a transaction", sqlite3.SQLITE_SAVEPOINT: "SAVEPOINT",
 }
 
-// explain says in an error of SQLite's which bound of the sandbox it has met.
+// explain says in an error of SQLite's which limit of the sandbox was reached.
 func (s *sandbox) explain(err error) error {
 	if err == nil {
 		return nil
@@ -177,7 +177,7 @@ func (s *sandbox) explain(err error) error {
 	return &StatementError{err}
 }
 
-// Limits that statements meet.
+// Limits that statements can reach.
 var (
 	ErrMemory = errors.New("the statement needs too much memory")
 	ErrValue  = errors.New("a value is too long")

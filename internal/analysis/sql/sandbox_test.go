@@ -13,7 +13,7 @@ import (
 	"github.com/efg-tools/efg/internal/testing/testrun"
 )
 
-// try runs a statement to its end, and returns why it failed.
+// try runs a statement to its end, and returns the reason why it failed.
 func try(db *sql.Database, statement string) error {
 	rows, err := db.Query(statement)
 	if err != nil {
@@ -25,7 +25,8 @@ func try(db *sql.Database, statement string) error {
 	return db.Reason(rows.Err())
 }
 
-// tempFiles has SQLite's temporary files go to a directory, and returns what is in it.
+// tempFiles redirects SQLite's temporary files to a directory, and returns a function that
+// lists it.
 func tempFiles(t *testing.T) (dir string, list func() []string) {
 	dir = t.TempDir()
 	for _, name := range []string{"SQLITE_TMPDIR", "TMPDIR"} {
@@ -45,7 +46,7 @@ func tempFiles(t *testing.T) (dir string, list func() []string) {
 	}
 }
 
-// Statements that write, in whatever way, are refused, and leave no file and no table.
+// Statements that write, in whatever way, are rejected, and leave no file and no table.
 func TestRefused(t *testing.T) {
 	dir, files := tempFiles(t)
 	run := testrun.Simulated(t, programs[1])
@@ -95,8 +96,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// What asks for too much memory ends with an error that says so, and the next statement
-// works; nothing goes to a file.
+// A statement that needs too much memory ends with an error that says so, and the next
+// statement works; nothing goes to a file.
 func TestMemory(t *testing.T) {
 	_, files := tempFiles(t)
 	run := testrun.Simulated(t, programs[0])
@@ -126,8 +127,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// Statements without an end stop when the context does, whether SQLite is working, or the
-// run is walked, and the error is the context's.
+// Endless statements stop when the context ends, whether SQLite is working or the run is being
+// walked, and the error is that of the context.
 func TestStopped(t *testing.T) {
 	run := testrun.Simulated(t, sim.Config{Program: "halo", Ranks: 8, Steps: 2000})
 	enough := errors.New("enough")

@@ -26,7 +26,7 @@ func database(tb testing.TB, run *runfile.Run) *sql.Database {
 	return db
 }
 
-// ask returns the rows of a statement, values joined by bars.
+// ask returns the rows of a statement, with values separated by bars.
 func ask(tb testing.TB, db *sql.Database, statement string) []string {
 	tb.Helper()
 	rows, err := db.Query(statement)
@@ -91,7 +91,7 @@ func TestRecorded(t *testing.T) {
 	})
 }
 
-// compareEvents checks that the events are those that reconstruction gives.
+// compareEvents checks that the events are those that reconstruction yields.
 func compareEvents(t *testing.T, run *runfile.Run) {
 	t.Helper()
 	db := database(t, run)
@@ -150,8 +150,8 @@ func compareSums(t *testing.T, run *runfile.Run) {
 	}
 }
 
-// What is pushed down changes the work, not the answer: a plus in front of a
-// column keeps a constraint away from the table.
+// Pushing constraints down changes the work, not the answer: a plus before a column keeps a
+// constraint from being pushed down.
 func TestPushdown(t *testing.T) {
 	db := database(t, testrun.Traced(t, programs[0]))
 	for _, columns := range []string{"count(*)", "op, node", "seq, rank", "peer, bytes, seq", "args", "t0, tag"} {
@@ -201,7 +201,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// No one writes to the database.
+// The database is read-only.
 func TestReadOnly(t *testing.T) {
 	db := database(t, testrun.Simulated(t, programs[1]))
 	for _, statement := range []string{"CREATE TABLE x(y)", "DROP TABLE events", "INSERT INTO events(rank) VALUES (1)", "DELETE FROM events"} {
@@ -214,7 +214,7 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// Broken graphs are an error that says so.
+// Broken graphs cause an error that says so.
 func TestBroken(t *testing.T) {
 	p, err := programs[2].Process(0)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 type table struct {
 	name    string
 	columns string // as in CREATE TABLE
-	// pushed are the columns of which constraints reach open.
+	// pushed are the columns whose constraints are passed to open.
 	pushed uint64
 	// size estimates the number of rows.
 	size func(run *runfile.Run) float64
@@ -29,13 +29,13 @@ type rows interface {
 	next() (bool, error)
 	// column returns a value of the row.
 	column(i int) (any, error)
-	// id is a number that the row has in every request for the same columns, and
-	// no other row: SQLite tells by it which rows of an OR it has had.
+	// id is a number that the row has in every request for the same columns, and that no other
+	// row has: SQLite uses it to recognise rows that it has seen in an OR.
 	id() int64
 	close()
 }
 
-// request says what of a table is wanted.
+// request says what is requested of a table.
 type request struct {
 	used   uint64 // columns
 	bounds map[int]bounds
@@ -54,7 +54,7 @@ func (q *request) bound(column int) bounds {
 
 func (b bounds) has(v int64) bool { return b.low <= v && v <= b.high }
 
-// uses reports whether one of some columns is wanted.
+// uses reports whether one of some columns is requested.
 func (q *request) uses(columns uint64) bool { return q.used&columns != 0 }
 
 // operators that are pushed down, by their letters in a plan.
@@ -62,7 +62,7 @@ var operators = map[vtab.ConstraintOp]string{
 	vtab.OpEQ: "=", vtab.OpGT: ">", vtab.OpGE: "]", vtab.OpLT: "<", vtab.OpLE: "[",
 }
 
-// errStopped: the statement must not go on.
+// errStopped is returned if the statement must stop.
 var errStopped = errors.New("stopped")
 
 // module makes a table known to SQLite.
@@ -150,7 +150,8 @@ func parsePlan(plan string, values []vtab.Value) (*request, error) {
 	return q, nil
 }
 
-// constrain takes a constraint; one of a kind that columns do not have changes nothing.
+// constrain adds a constraint; one with a value of another type than the column's changes
+// nothing.
 func (q *request) constrain(column int, operator byte, value vtab.Value) {
 	b := q.bound(column)
 	var v int64
@@ -166,7 +167,8 @@ func (q *request) constrain(column int, operator byte, value vtab.Value) {
 		if math.Abs(x) >= 1<<53 {
 			return
 		}
-		// Integers above x are those above its floor, those below it below its ceiling.
+		// Integers greater than x are greater than its floor; those less than x are less than
+		// its ceiling.
 		v = int64(math.Floor(x))
 		if (operator == '<' || operator == ']' || operator == '=') && float64(v) != x {
 			v++

@@ -10,7 +10,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// tables are all tables. Of each the first column is the rank.
+// tables are all tables. The first column of each is the rank.
 var tables = []table{
 	{"events", eventColumns, eventPushed, countEvents, openEvents},
 	{"nodes", nodeColumns, 1, countNodes, byProcess(nodeRows)},
@@ -34,7 +34,7 @@ func countNodes(run *runfile.Run) (n float64) {
 type listed struct {
 	procs []int
 	more  func(i int) ([][]any, error)
-	proc  int // of rows
+	proc  int // of the rows
 	at    int // of the row in the process
 	rows  [][]any
 }
@@ -164,8 +164,8 @@ func openRanks(db *Database, q *request) (rows, error) {
 
 const commColumns = `rank INTEGER, comm TEXT, parent TEXT, kind TEXT, size INTEGER, remote_size INTEGER, position INTEGER, members TEXT, remote_members TEXT`
 
-// commRows are the communicators of a process: the predefined ones and the
-// families of those that it made.
+// commRows are the communicators of a process: the predefined ones and the families of those
+// that it created.
 func commRows(p *process, q *request) ([][]any, error) {
 	names := p.events.Names()
 	name := func(w uint64) string { return names.Handle(signature.Comm, w) }
@@ -182,7 +182,7 @@ func commRows(p *process, q *request) ([][]any, error) {
 	return list, nil
 }
 
-// kindText is the name of the procedure's kind of construction.
+// kindText is the name of the constant that says how a communicator was created.
 func kindText(w uint64) any {
 	if k, ok := signature.ConstNumber(w); ok && signature.ConstantByID(k) != nil {
 		return signature.ConstantByID(k).Name

@@ -14,15 +14,14 @@ const (
 	chunkCells = 1 << chunkBits
 )
 
-// place is which chunk of a stream: the cells of a level from number
-// index<<chunkBits on.
+// place says which chunk of a stream: the cells of a level from number index<<chunkBits.
 type place struct {
 	stream int // number in the run
 	level  uint8
 	index  int64
 }
 
-// span is when the chunk begins and ends.
+// span is the start and the end of the chunk.
 func (p place) span() (from, to int64) {
 	shift := p.level + chunkBits
 	return p.index << shift, (p.index + 1) << shift
@@ -33,11 +32,11 @@ func (p place) half(second int64) place {
 	return place{p.stream, p.level - 1, 2*p.index + second}
 }
 
-// chunk holds how long a stream was in which procedures, by cells.
+// chunk says how long a stream was in which procedures, by cells.
 type chunk struct {
-	from, until int64 // what of the chunk's time was recorded
+	from, until int64 // the part of the chunk's time that was recorded
 	entries     []entry
-	missing     []cells // not looked at; of chunks that are not kept
+	missing     []cells // cells that were not computed; such chunks are not kept
 }
 
 // entry is the time in a procedure. Entries are in the order of cell and procedure.
@@ -46,12 +45,12 @@ type entry struct {
 	ns         uint64
 }
 
-// cells are a range, until exclusive.
+// cells is a range; until is exclusive.
 type cells struct{ from, until int }
 
 func unknown() *chunk { return &chunk{missing: []cells{{0, chunkCells}}} }
 
-// join makes a chunk of its two halves.
+// join makes a chunk from its two halves.
 func join(a, b *chunk) *chunk {
 	c := &chunk{from: a.from, until: a.until}
 	if a.from == a.until {
@@ -74,7 +73,7 @@ func join(a, b *chunk) *chunk {
 	return c
 }
 
-// addUp sorts entries and adds those of one procedure in one cell.
+// addUp sorts entries and sums those of one procedure in one cell.
 func addUp(list []entry) []entry {
 	slices.SortFunc(list, func(x, y entry) int { return cmp.Or(cmp.Compare(x.cell, y.cell), cmp.Compare(x.proc, y.proc)) })
 	n := 0
@@ -89,13 +88,13 @@ func addUp(list []entry) []entry {
 	return list[:n]
 }
 
-// cache keeps the chunks that were used last.
+// cache keeps the most recently used chunks.
 type cache struct {
 	mu     sync.Mutex
 	bytes  int
 	limit  int
 	chunks map[place]*list.Element
-	recent list.List // of *kept, the last used in front
+	recent list.List // elements of kept, the most recently used first
 }
 
 type kept struct {
@@ -105,7 +104,7 @@ type kept struct {
 
 func newCache(limit int) *cache { return &cache{limit: limit, chunks: map[place]*list.Element{}} }
 
-// overhead is about what a chunk takes besides its entries.
+// overhead is the approximate size of a chunk without its entries.
 const overhead = 300
 
 func (c *chunk) memory() int { return overhead + cap(c.entries)*int(unsafe.Sizeof(entry{})) }

@@ -7,8 +7,8 @@
 // view are sums of those of others, and computed cells are reused: they are kept, 4,096 of a
 // stream together, in a cache of bounded size, and those of a long interval are computed from
 // those of its halves. What is not in the cache is computed by walking the events of that
-// interval, from the preceding checkpoint of the stream. A query can limit how many events that
-// may be: the answer then says what is missing, and repeating the query continues where it
+// interval, from the preceding checkpoint of the stream. A query can limit the number of these
+// events: the answer then says what is missing, and repeating the query continues where it
 // ended.
 //
 // # Encoding

@@ -8,14 +8,14 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// rowSums are times of a row, by pixel.
+// rowSums holds times of a row, by pixel.
 type rowSums struct {
 	from, pixel int64
 	width       int
 	recorded    []uint64
 	procs       map[uint16][]uint64
-	unread      []bool // something was not looked at
-	missing     bool   // anywhere
+	unread      []bool // by pixel: something was not computed
+	missing     bool   // in any pixel
 }
 
 func newRowSums(v *View) *rowSums {
@@ -23,7 +23,7 @@ func newRowSums(v *View) *rowSums {
 		procs: map[uint16][]uint64{}, unread: make([]bool, v.Width)}
 }
 
-// addProcess adds what a process did; nil: it was not read.
+// addProcess adds what a process did; nil means that it was not read.
 func (r *rowSums) addProcess(have map[place]*chunk, row *Row) {
 	if have == nil {
 		r.skip(0, r.width)
@@ -63,7 +63,7 @@ func (r *rowSums) add(p place, c *chunk) {
 	}
 }
 
-// skip notes that something between two pixels was not looked at.
+// skip records that something between two pixels was not computed.
 func (r *rowSums) skip(from, until int) {
 	r.missing = true
 	for x := from; x < until; x++ {
@@ -71,15 +71,15 @@ func (r *rowSums) skip(from, until int) {
 	}
 }
 
-// line is a row whose legend is not made yet.
+// line is a row before the legend is made.
 type line struct {
-	pixels  []uint16 // procedure, or one of the following
+	pixels  []uint16 // a procedure, or one of the following constants
 	shares  []byte
 	total   map[uint16]uint64
 	missing bool
 }
 
-// What a pixel of a line is besides a procedure, which counts from 1.
+// Pixels of a line that stand for no procedure; procedures are numbered from 1.
 const (
 	lineOutside = 0
 	lineUnread  = 0xfffe
@@ -100,7 +100,7 @@ func (r *rowSums) line(share bool) line {
 	return l
 }
 
-// draw makes legend and pixels of the lines.
+// draw makes the legend, and the pixels of the lines.
 func (v *View) draw(lines []line) {
 	total := map[uint16]uint64{}
 	for i := range lines {
@@ -160,8 +160,8 @@ func opName(proc uint16) string {
 	return "unknown"
 }
 
-// pixels tells for each pixel where most of the time passed. Of equals it is the
-// procedure with the lowest number; outside MPI comes last.
+// pixels determines the procedure that took most of the time of each pixel. Of equals it is the
+// one with the lowest number; outside MPI comes last.
 func (r *rowSums) pixels() []uint16 {
 	inside, most, proc := make([]uint64, r.width), make([]uint64, r.width), make([]uint16, r.width)
 	for p, sum := range r.procs {
@@ -186,10 +186,10 @@ func (r *rowSums) pixels() []uint16 {
 	return out
 }
 
-// mostShare is the share of time that is all in MPI.
+// mostShare stands for a pixel whose time is all in MPI.
 const mostShare = 254
 
-// shares tells for each pixel which part of the time was in MPI.
+// shares computes the fraction of the time in MPI for each pixel.
 func (r *rowSums) shares() []byte {
 	out := make([]byte, r.width)
 	for x := range out {
@@ -204,7 +204,7 @@ func (r *rowSums) shares() []byte {
 	return out
 }
 
-// mtfClasses are the classes of procedures by theirs in the MPI Trace Format.
+// mtfClasses are the classes of procedures by their class in the MPI Trace Format.
 var mtfClasses = map[string]string{
 	"Send": "p2p", "Receive": "p2p", "NonBlockingSend": "p2p", "NonBlockingReceive": "p2p",
 	"WaitOperation": "wait", "TestOperation": "poll", "ProbeOperation": "poll",

@@ -7,8 +7,8 @@ import (
 	"github.com/efg-tools/efg/internal/testing/sim"
 )
 
-// FuzzHostile puts any times into a process, and any marks: making chunks ends, with
-// or without an error, and what they hold is in order.
+// FuzzHostile puts arbitrary times and checkpoints into a process: making chunks ends, with or
+// without an error, and their entries are in order.
 func FuzzHostile(f *testing.F) {
 	f.Add(uint64(0), []byte{}, byte(4), int64(0))
 	f.Add(uint64(1<<63), []byte("0123456789abcdefghijklmnopqrstuvwxyz0123456789\xf9\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), byte(48), int64(-1))

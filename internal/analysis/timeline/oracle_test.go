@@ -12,7 +12,7 @@ import (
 	"github.com/efg-tools/efg/reconstruct"
 )
 
-// call is an event as the reconstruction tells it.
+// call is an event as reconstructed.
 type call struct {
 	rank       int
 	thread     uint32
@@ -20,7 +20,7 @@ type call struct {
 	op, site   string
 }
 
-// thread is what was recorded of a thread.
+// thread holds what was recorded of a thread.
 type thread struct {
 	begin, end int64
 	calls      []call
@@ -180,7 +180,7 @@ func compareSlices(t *testing.T, all [][]thread, procs []int, v *View, limit int
 	}
 }
 
-// simulated makes a run in which each event has a time that chance decides.
+// simulated makes a run in which each event has a random time.
 func simulated(t testing.TB, c sim.Config) *runfile.Run {
 	t.Helper()
 	run, err := c.Run(func(p *efg.Process) error { return timed(p, anyTime) })
@@ -204,7 +204,7 @@ func written(t testing.TB, procs ...*efg.Process) *runfile.Run {
 	return run
 }
 
-// anyTime is a time up to a microsecond, from time to time a longer one.
+// anyTime is a time up to a microsecond, occasionally a longer one.
 func anyTime(r *rand.Rand) uint64 {
 	ns := r.Uint64N(1000)
 	if r.IntN(20) == 0 {
@@ -213,7 +213,7 @@ func anyTime(r *rand.Rand) uint64 {
 	return ns
 }
 
-// timed gives each event a time, as pick says.
+// timed gives each event a time chosen by pick.
 func timed(p *efg.Process, pick func(r *rand.Rand) uint64) error {
 	r := rand.New(rand.NewPCG(uint64(p.Rank), 9))
 	return sim.GiveTimes(p, func() uint64 { return r.Uint64N(300_000) }, func() uint64 { return pick(r) })

@@ -15,7 +15,7 @@ import (
 // errTooMany ends the search for slices.
 var errTooMany = errors.New("too many slices")
 
-// slices puts the calls of a view into it, if they are not too many.
+// slices adds the calls to a view, unless there are too many.
 func (t *Timeline) slices(ctx context.Context, v *View, q *Query, b *budget) error {
 	lists := make([][]Slice, len(q.Procs))
 	var found atomic.Int64
@@ -37,8 +37,8 @@ func (t *Timeline) slices(ctx context.Context, v *View, q *Query, b *budget) err
 	return nil
 }
 
-// slicesOf returns the calls of a process that have time in the view, or start or end
-// there; more is asked before each.
+// slicesOf returns the calls of a process that overlap the view, or start or end in it. It
+// calls more before each of them.
 func (t *Timeline) slicesOf(ctx context.Context, v *View, i int, b *budget, more func() bool) ([]Slice, error) {
 	p, err := t.run.Process(i)
 	if err != nil {
@@ -109,6 +109,6 @@ func (t *Timeline) site(p *efg.Process, word uint64) string {
 	return text
 }
 
-// unknownPlace is the place of a callsite that the run's table does not have; the
-// process's definitions may.
+// unknownPlace is the place of a callsite that is missing from the run's table; the process's
+// definitions may have it.
 const unknownPlace = "unknown"

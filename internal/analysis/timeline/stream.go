@@ -11,11 +11,11 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// leafEvents is about how many events are walked through for one chunk; the chunk of
-// a stretch with more is made of its halves. Tests change it.
+// leafEvents is the approximate number of events that are walked for one chunk; a chunk with
+// more events is made from its halves. Tests change it.
 var leafEvents uint64 = 4 << 20
 
-// budget is how many events may still be walked through for a query.
+// budget is the number of events that may still be walked for a query.
 type budget struct {
 	mu   sync.Mutex
 	left uint64
@@ -36,11 +36,11 @@ func (b *budget) take(n uint64) bool {
 	return true
 }
 
-// markTimes are the times of a stream's marks as far as they are known, since its
-// clock began. They outlive the stream's graph.
+// markTimes are the known times of a stream's checkpoints since its clock began. They outlive
+// the stream's graph.
 type markTimes struct {
 	mu     sync.Mutex
-	events []uint64 // before each mark
+	events []uint64 // before each checkpoint
 	at     map[int]int64
 }
 
@@ -72,7 +72,7 @@ func newStream(p *efg.Process, s *efg.Stream, number int, marks *markTimes) *str
 	return out
 }
 
-// markTime is the time at mark k.
+// markTime is the time at checkpoint k.
 func (s *stream) markTime(k int) (int64, error) {
 	s.marks.mu.Lock()
 	at, ok := s.marks.at[k]
@@ -94,7 +94,7 @@ func (s *stream) noteMark(k int, at uint64) {
 	s.marks.at[k] = int64(at)
 }
 
-// marksUpTo is how many marks lie before a time or at it.
+// marksUpTo is the number of checkpoints up to a time, inclusive.
 func (s *stream) marksUpTo(at int64) (int, error) {
 	var failed error
 	n := sort.Search(len(s.marks.events), func(k int) bool {
@@ -107,9 +107,9 @@ func (s *stream) marksUpTo(at int64) (int, error) {
 	return n, failed
 }
 
-// around tells from which event on one must walk to see all calls from a time on,
-// how many events lie between the marks around a stretch of time, and whether there
-// are marks in it.
+// around determines where a walk must start to see all calls from a time on, how many events
+// lie between the checkpoints around an interval, and whether there are checkpoints in the
+// interval.
 func (s *stream) around(from, to int64) (first, events uint64, divided bool, err error) {
 	a, err := s.marksUpTo(from)
 	if err != nil {
@@ -129,8 +129,8 @@ func (s *stream) around(from, to int64) (first, events uint64, divided bool, err
 	return first, end - min(first, end), b > a, nil
 }
 
-// walk shows the calls that end after from and start before to, in order; ended says
-// that there are no later ones, and last when the last one ended.
+// walk calls show for the calls that end after from and start before to, in order. It also reports
+// whether there are no later ones, and when the last one ended.
 func (s *stream) walk(ctx context.Context, first uint64, from, to int64, show func(node int, start, end int64)) (ended bool, last int64, err error) {
 	clock, err := s.ClockFrom(first)
 	if err != nil {
@@ -244,8 +244,7 @@ func (m *maker) count(p place, first uint64) (*chunk, error) {
 	return c, nil
 }
 
-// spread adds a stretch of time to the cells in which it lies; the first begins at
-// base.
+// spread adds an interval to the cells that it overlaps; the first cell begins at base.
 func spread(sum *[chunkCells]uint64, level uint8, base, from, to int64) {
 	for from < to {
 		cell := (from - base) >> level

@@ -30,7 +30,7 @@ const (
 	maxLevel  = 48
 )
 
-// cacheBytes is how much the kept cells of a run take at most, about.
+// cacheBytes is the approximate maximum size of the kept cells of a run.
 const cacheBytes = 32 << 20
 
 // Timeline answers queries about a run. Its methods are safe for concurrent use.
@@ -98,7 +98,7 @@ func (t *Timeline) measure() (begin, end int64, err error) {
 		}
 		return err
 	})
-	// Hostile files have any times.
+	// Hostile files may contain any times.
 	begin = max(-maxTime, min(begin, maxTime-1))
 	return begin, max(begin+1, min(end, maxTime)), err
 }
@@ -148,15 +148,15 @@ type Query struct {
 // View is the answer.
 type View struct {
 	Begin, End int64 // see Timeline.Extent
-	From       int64 // of the first pixel
+	From       int64 // start of the first pixel
 	Pixel      int64 // ns
 	Width      int   // pixels of a row
 	Rows       []Row
-	Complete   bool // no limit was met
+	Complete   bool // the limit was not reached
 	Legend     []Procedure
 	// Pixels and Share have a byte of each pixel of each row; see the package's comment.
 	Pixels, Share []byte
-	Slices        []Slice // nil: not asked for, or too many
+	Slices        []Slice // nil if not requested, or too many
 
 	index map[uint16]byte // pixel of each procedure of the legend
 }
@@ -244,9 +244,9 @@ func (t *Timeline) View(ctx context.Context, q Query) (*View, error) {
 	return v, nil
 }
 
-// readAhead reads, if there is a limit of events, the first ranks of all rows and then
-// others: each row has something when the limit is met. What is in the cache afterwards
-// is not returned, but what was read in part.
+// readAhead reads, if the number of events is limited, the first ranks of all rows before the
+// others, so that each row has something when the limit is reached. It returns only what was
+// read in part; the rest is in the cache.
 func (t *Timeline) readAhead(ctx context.Context, v *View, q *Query, level uint8, b *budget) (map[int]map[place]*chunk, error) {
 	if b.all {
 		return nil, nil
@@ -268,13 +268,14 @@ func (t *Timeline) readAhead(ctx context.Context, v *View, q *Query, level uint8
 	return parts, err
 }
 
-// rowOf are the processes of a row.
+// rowOf returns the processes of a row.
 func rowOf(q *Query, v *View, y int) []int {
 	n, rows := len(q.Procs), len(v.Rows)
 	return q.Procs[y*n/rows : (y+1)*n/rows]
 }
 
-// inTurns calls f for the first process of each row, then for the second ones.
+// inTurns calls f for the first process of each row, then for the second one of each, and so
+// on.
 func (t *Timeline) inTurns(v *View, q *Query, f func(i int) error) error {
 	for turn, more := 0, true; more; turn++ {
 		more = false
@@ -294,7 +295,7 @@ func (t *Timeline) inTurns(v *View, q *Query, f func(i int) error) error {
 	return nil
 }
 
-// frame checks a query and lays out its answer.
+// frame validates a query and lays out its answer.
 func (t *Timeline) frame(q *Query) (*View, uint8, error) {
 	begin, end, err := t.Extent()
 	if err != nil {
@@ -337,7 +338,7 @@ func (t *Timeline) frame(q *Query) (*View, uint8, error) {
 	return v, level, nil
 }
 
-// chunksOf are the places of the chunks of a stream that a view needs.
+// chunksOf returns the places of the chunks of a stream that a view needs.
 func chunksOf(v *View, stream int, level uint8) []place {
 	var out []place
 	for i := v.From >> level >> chunkBits; i <= (v.To()-1)>>level>>chunkBits; i++ {
@@ -346,8 +347,8 @@ func chunksOf(v *View, stream int, level uint8) []place {
 	return out
 }
 
-// chunks returns the chunks of a process that a view needs; nil if they were not read,
-// for the limit of events.
+// chunks returns the chunks of a process that a view needs; nil if they were not read because
+// of the limit of events.
 func (t *Timeline) chunks(ctx context.Context, i int, v *View, level uint8, b *budget) (map[place]*chunk, error) {
 	have := map[place]*chunk{}
 	var need []place

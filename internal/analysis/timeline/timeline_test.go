@@ -16,7 +16,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// views compares views of many windows with the calls.
+// views compares the views of many windows with the calls.
 func views(t *testing.T, run *runfile.Run, all [][]thread, n int) {
 	t.Helper()
 	tl, err := New(run)
@@ -61,7 +61,7 @@ func views(t *testing.T, run *runfile.Run, all [][]thread, n int) {
 	}
 }
 
-// Views are what the events tell, whatever is in the cache.
+// Views show the events, whatever is in the cache.
 func TestSimulated(t *testing.T) {
 	for _, c := range []sim.Config{
 		{Program: "halo", Ranks: 12, Steps: 40}, {Program: "mesh", Ranks: 8, Steps: 30}, {Program: "farm", Ranks: 5, Steps: 20},
@@ -74,8 +74,7 @@ func TestSimulated(t *testing.T) {
 	}
 }
 
-// A stream whose times are in several parts of the file, and chunks that are made of
-// their halves.
+// A stream whose times are in several parts of the file, with chunks made from their halves.
 func TestLong(t *testing.T) {
 	defer func(n uint64) { leafEvents = n }(leafEvents)
 	leafEvents = 1 << 20
@@ -98,7 +97,7 @@ func TestLong(t *testing.T) {
 	}
 	p := &efg.Process{Size: 1, World: 1, Host: "node", Streams: []efg.Stream{*s}, Defs: defs.List}
 	n := 0
-	giveTimes(t, p, func(*rand.Rand) uint64 { // that are soon decoded
+	giveTimes(t, p, func(*rand.Rand) uint64 { // that are decoded quickly
 		n++
 		if n%600_000 == 0 {
 			return 1e9
@@ -117,7 +116,7 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// Marks, halves and the limit of events, on streams that are short but marked.
+// Checkpoints, halves and the limit of events, on streams that are short but have checkpoints.
 func TestMarked(t *testing.T) {
 	defer func(n uint64) { leafEvents = n }(leafEvents)
 	leafEvents = 100
@@ -166,7 +165,7 @@ func TestMarked(t *testing.T) {
 	}
 }
 
-// checkPart checks that a chunk has everything but what it says is missing.
+// checkPart checks that a chunk has everything except what it reports as missing.
 func checkPart(t *testing.T, c *chunk, want []entry) {
 	t.Helper()
 	for _, w := range want {
@@ -196,7 +195,7 @@ func countCalls(at place, th *thread) []entry {
 	return addUp(out)
 }
 
-// With a limit of events the same query comes to the whole answer in the end.
+// With a limit of events, repeating the query eventually yields the whole answer.
 func TestLimit(t *testing.T) {
 	run := simulated(t, sim.Config{Program: "halo", Ranks: 27, Steps: 40, Seed: 1})
 	all := threadsOf(t, run)
@@ -227,7 +226,7 @@ func TestLimit(t *testing.T) {
 	compare(t, all, procs, last)
 }
 
-// The cache forgets, and answers stay the same.
+// The cache evicts chunks, and answers stay the same.
 func TestCacheIsBounded(t *testing.T) {
 	run := simulated(t, sim.Config{Program: "halo", Ranks: 8, Steps: 40, Seed: 1})
 	all := threadsOf(t, run)
@@ -253,7 +252,7 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 }
 
-// Queries that are invalid, and runs without times, are typed errors.
+// Invalid queries, and runs without times, cause typed errors.
 func TestMistakes(t *testing.T) {
 	run := simulated(t, sim.Config{Program: "halo", Ranks: 2, Steps: 3, Seed: 1})
 	tl, err := New(run)
@@ -284,7 +283,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// Recorded programs: threads, and one that is killed.
+// Recorded programs: one with threads, and one that is killed.
 func TestRecorded(t *testing.T) {
 	programs := []testrun.Program{
 		{Source: "c/jacobi.c", Time: "trace"}, {Source: "c/threads.c", Time: "trace"}, {Source: "c/fail.c", Args: "kill", Time: "trace", Fails: true},
@@ -292,7 +291,7 @@ func TestRecorded(t *testing.T) {
 	testrun.Record(t, programs, func(t *testing.T, r *testrun.Recording) { views(t, r.Run, threadsOf(t, r.Run), 20) })
 }
 
-// More procedures than a legend can have.
+// More procedures than a legend can hold.
 func TestLegend(t *testing.T) {
 	v := &View{From: 0, Pixel: 10, Width: 300, Rows: make([]Row, 1), Complete: true}
 	row := newRowSums(v)

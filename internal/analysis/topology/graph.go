@@ -2,8 +2,7 @@ package topology
 
 import "slices"
 
-// graph has the neighbours, in either direction, of those ranks that talk.
-// Positions count them.
+// graph holds the neighbours, in either direction, of the ranks that communicate, by position.
 type graph struct {
 	ranks  []int
 	near   [][]int // by position, ascending
@@ -43,8 +42,7 @@ func newGraph(to [][]int) *graph {
 	return g
 }
 
-// keep is the graph of those positions alone. They must not have neighbours
-// outside.
+// keep is the graph of the given positions. They must not have neighbours among the others.
 func (g *graph) keep(in func(i int) bool) *graph {
 	at := make([]int, len(g.ranks))
 	k := &graph{}
@@ -67,7 +65,7 @@ func (g *graph) keep(in func(i int) bool) *graph {
 	return k
 }
 
-// parts are the connected parts, by their first rank.
+// parts are the connected components, by their first rank.
 func (g *graph) parts() []*graph {
 	part := make([]int, len(g.ranks))
 	count := 0
@@ -115,8 +113,8 @@ func (g *graph) split(part []int, count int) []*graph {
 	return list
 }
 
-// every reports whether all positions have exactly the neighbours that f appends;
-// f may append some twice, and the position itself.
+// every reports whether each position has exactly the neighbours that f appends; f may append
+// duplicates, and the position itself.
 func (g *graph) every(f func(i int, list []int) []int) bool {
 	var list []int
 	for i := range g.near {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// maxDims is how many dimensions of grids are looked for.
+// maxDims is the maximum number of dimensions of recognised grids.
 const maxDims = 4
 
 // shape recognises a connected graph, the simplest shape first.
@@ -46,7 +46,7 @@ func hypercube(n int) func(i int, list []int) []int {
 	}
 }
 
-// grids tries all ways to split n positions into the remaining number of dimensions.
+// grids tries all ways to factor n positions into the remaining number of dimensions.
 func (g *graph) grids(front []int, n, more int, diagonals bool) (Shape, bool) {
 	if more == 1 {
 		return g.grid(append(slices.Clone(front), n), diagonals)
@@ -62,7 +62,7 @@ func (g *graph) grids(front []int, n, more int, diagonals bool) (Shape, bool) {
 	return Shape{}, false
 }
 
-// grid tries dimensions. Position 0 says which of them are wrapped.
+// grid tries dimensions. The neighbours of position 0 say which of them are wrapped.
 func (g *graph) grid(dims []int, diagonals bool) (Shape, bool) {
 	s := Shape{Kind: Grid, Dims: dims, Wrap: make([]bool, len(dims)), Diagonals: diagonals}
 	stride, torus, flat := len(g.ranks), true, true
@@ -87,7 +87,7 @@ func (g *graph) grid(dims []int, diagonals bool) (Shape, bool) {
 	return s, g.every(s.neighbours)
 }
 
-// neighbours appends those of a position in a grid.
+// neighbours appends the neighbours of a position in a grid.
 func (s *Shape) neighbours(i int, list []int) []int {
 	stride := 1
 	first := len(list)
@@ -117,7 +117,7 @@ func (s *Shape) neighbours(i int, list []int) []int {
 	return list
 }
 
-// tree recognises a connected graph without circles.
+// tree recognises a connected graph without cycles.
 func (g *graph) tree() Shape {
 	n := len(g.ranks)
 	for i, l := range g.near {
@@ -150,8 +150,8 @@ func heap(n, arity int) func(i int, list []int) []int {
 	}
 }
 
-// hasParents reports whether each position but 0 has its parent for a neighbour; a
-// tree has no other edges.
+// hasParents reports whether each position except 0 is a neighbour of its parent; a tree has no
+// other edges.
 func (g *graph) hasParents(parent func(i int) int) bool {
 	for i := 1; i < len(g.near); i++ {
 		if _, ok := slices.BinarySearch(g.near[i], parent(i)); !ok {
@@ -161,10 +161,10 @@ func (g *graph) hasParents(parent func(i int) int) bool {
 	return true
 }
 
-// maxShifts is how many equal shifts are worth to be listed.
+// maxShifts is the maximum number of equal shifts that are listed.
 const maxShifts = 64
 
-// shifts recognises that all positions have neighbours at the same distances.
+// shifts recognises a graph in which all positions have neighbours at the same distances.
 func (g *graph) shifts() Shape {
 	n := len(g.ranks)
 	offsets := g.near[0]

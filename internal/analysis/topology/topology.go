@@ -17,7 +17,7 @@ import (
 type Kind string
 
 const (
-	Nothing   Kind = "none" // no one talks
+	Nothing   Kind = "none" // no rank communicates
 	Line      Kind = "line"
 	Ring      Kind = "ring"
 	Grid      Kind = "grid"  // two dimensions or more
@@ -34,18 +34,18 @@ const (
 // Shape is what was recognised.
 type Shape struct {
 	Kind  Kind
-	Ranks int // those that talk
-	Parts int // how many such shapes there are, that do not talk to each other
+	Ranks int // those that communicate
+	Parts int // number of such shapes, not connected with each other
 	// Dims and Wrap are those of lines, rings, grids, tori and hypercubes. In a dimension of
 	// size two, wrap cannot be determined.
 	Dims []int
 	Wrap []bool
 	// Diagonals: neighbours also at corners and edges.
 	Diagonals bool
-	Arity     int   // of a tree whose process i has the children i·Arity+1 …; 0: other
-	Centre    int   // rank in the middle of a star, or root of a tree with arity or binomial
+	Arity     int   // of a tree in which process i has the children i·Arity+1 …; 0 for other trees
+	Centre    int   // rank of the centre of a star, or of the root of a tree with arity or of a binomial one
 	Offsets   []int // of shifts: process i talks to i+offset, around the end
-	OneWay    bool  // no one answers those from whom it hears
+	OneWay    bool  // no rank sends to one that it receives from
 }
 
 // Recognise finds the shape of a graph: for each of n ranks, those that it sends

@@ -37,7 +37,7 @@ func cartesian(dims []int, wrap []bool, diagonals bool) [][]int {
 	return to
 }
 
-// of makes a graph in which pairs talk both ways.
+// of makes a graph in which pairs communicate both ways.
 func of(n int, pairs func(a, b int) bool) [][]int {
 	to := make([][]int, n)
 	for a := range n {
@@ -95,10 +95,11 @@ func TestGrids(t *testing.T) {
 					full = full && (!diagonals || d <= 2 || wrap[i] && d == 3)
 				}
 				if diagonals && full {
-					continue // everybody talks to everybody
+					continue // all ranks communicate with all others
 				}
 				s := topology.Recognise(cartesian(dims, wrap, diagonals))
-				// A shape may be that of other dimensions, too: it must be the same graph.
+				// A graph may have several decompositions: then the grid must be the same
+				// graph.
 				if s.Dims == nil || !same(cartesian(s.Dims, s.Wrap, s.Diagonals), cartesian(dims, wrap, diagonals)) {
 					t.Errorf("%v %v %v: %v", dims, wrap, diagonals, s)
 				}
@@ -114,7 +115,7 @@ func same(a, b [][]int) bool {
 	return slices.EqualFunc(a, b, slices.Equal[[]int])
 }
 
-// One message more or less, and it is no grid.
+// With one message more or less it is not a grid.
 func TestNearly(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {

@@ -8,8 +8,8 @@ import (
 
 // kind is what matching calls have in common.
 type kind struct {
-	proc int    // 0: whatever it is, it matches
-	root uint64 // word; on intercommunicators, where the sides name different ones, 0
+	proc int    // 0 matches any procedure
+	root uint64 // word; 0 on intercommunicators, whose groups name different ones
 }
 
 // kindOf is the kind of a rank's collective call.
@@ -30,7 +30,7 @@ func isInter(p *analysis.Process, comm uint64) bool {
 	return other != nil
 }
 
-// agrees reports whether a member's call in a turn is of a kind. A call that is unknown is.
+// agrees reports whether a member's call in a turn is of a kind. An unknown call is.
 func (n *needs) agrees(r *Rank, at turn, of kind) bool {
 	words, _ := n.callAt(r, at)
 	if words == nil {
@@ -46,8 +46,8 @@ type rankTurn struct {
 	turn
 }
 
-// callAt returns the words of a rank's call in a turn, and whether it is still in it; nil if
-// that is unknown.
+// callAt returns the words of a rank's call in a turn, and whether the rank is still in it; nil
+// if that is unknown.
 func (n *needs) callAt(r *Rank, at turn) (words []uint64, in bool) {
 	m := n.made(r, at.order)
 	switch {
@@ -87,10 +87,10 @@ func (n *needs) find(s *efg.Stream, defs []efg.Def, at turn) []uint64 {
 	return nil
 }
 
-// varies stands for the objects of a node's calls if they are not all the same.
+// varies stands for the objects of a node's calls if they are not all equal.
 const varies = ^uint64(0)
 
-// objectsOf are the objects of the collectives of a stream's nodes, 0 for other calls.
+// objectsOf lists the objects of the collectives of a stream's nodes, 0 for other calls.
 func (n *needs) objectsOf(s *efg.Stream) []uint64 {
 	list := n.objects[s]
 	if list != nil {
@@ -112,10 +112,10 @@ func (n *needs) objectsOf(s *efg.Stream) []uint64 {
 	return list
 }
 
-// amount is data as the members of a collective must agree on it.
+// amount is data in the form in which the members of a collective must agree on it.
 type amount struct {
 	bytes    uint64
-	datatype uint64 // if it is predefined and not one that fits all
+	datatype uint64 // if it is predefined and does not match all others
 	known    bool
 }
 
@@ -142,13 +142,13 @@ func (n *needs) amountOf(r *Rank, words []uint64) amount {
 	return x
 }
 
-// differs reports whether two members that should have the same amount do not.
+// differs reports whether two members that should have the same amount have different ones.
 func (x amount) differs(y amount) bool {
 	return x.known && y.known && (x.bytes != y.bytes || x.datatype != 0 && y.datatype != 0 && x.datatype != y.datatype)
 }
 
-// reductionOf is the word of the operation of a reduction that all ranks know by the same
-// word, or else 0.
+// reductionOf is the word of the operation of a reduction if all ranks know it by the same
+// word, otherwise 0.
 func reductionOf(words []uint64) uint64 {
 	_, a := lookUp(words)
 	if a.Roles.Op == 0 {

@@ -6,11 +6,11 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// message is a message that a call sends or wants to have.
+// message is a message that a call sends or is to receive.
 type message struct {
 	send      bool
-	consumes  bool // a receive; a probe does not
-	inFlight  bool // of the call in progress: the graph does not have it
+	consumes  bool // a receive consumes it, a probe does not
+	inFlight  bool // of the call in progress, which is not in the graph
 	comm      uint64
 	peer, tag uint64 // words
 }
@@ -28,8 +28,8 @@ func messagesOf(words []uint64, inFlight bool) []message {
 	return list
 }
 
-// issue returns the words of the newest event that issued a request, false if
-// the graph does not have it.
+// issue returns the words of the last event that issued a request; false if the graph does not
+// have it.
 func issue(p *efg.Process, request uint64) ([]uint64, bool) {
 	id, ok := signature.ParseID(request)
 	if !ok {
@@ -44,8 +44,8 @@ func issue(p *efg.Process, request uint64) ([]uint64, bool) {
 	return nil, false
 }
 
-// newestWith returns the words of the newest event of a node that made the object
-// with this slot. Of demoted words only numbers are filled in.
+// newestWith returns the words of the last event of a node that made the object with this slot.
+// Of the demoted words only numbers are filled in.
 func newestWith(n *efg.Node, slot uint64, defs []efg.Def) ([]uint64, bool) {
 	proc := signature.ProcByID(signature.Header(n.Words[0]).Proc())
 	if proc == nil || len(proc.Words) != len(n.Words) {

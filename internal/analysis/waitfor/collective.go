@@ -9,12 +9,12 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// MPI_Init and MPI_Finalize are made once by each rank of a world. They are counted
-// as collectives on objects of their own.
+// MPI_Init and MPI_Finalize are called once by each rank of a world. They count as collectives
+// on objects of their own.
 const startObject = 1 << 61
 
-// order names the order in which a group of ranks makes collectives: on a
-// communicator, window or file.
+// order identifies the order in which a group of ranks calls collectives: on a communicator,
+// window or file.
 type order struct {
 	object uint64
 	first  int // of the world
@@ -26,7 +26,7 @@ type turn struct {
 	k uint64
 }
 
-// objectOf is what the members of a collective have in common.
+// objectOf is the object that the members of a collective share.
 func objectOf(words []uint64, a *signature.Proc) uint64 {
 	if a.Scope != signature.ScopeWorld {
 		return words[signature.ObjectWord]
@@ -37,10 +37,10 @@ func objectOf(words []uint64, a *signature.Proc) uint64 {
 	return startObject
 }
 
-// collectiveProgress is what a rank has done in an order, its call in progress included.
+// collectiveProgress is what a rank has done in an order, including its call in progress.
 type collectiveProgress struct {
 	calls   uint64
-	streams map[int]bool // that made them
+	streams map[int]bool // streams that made the calls
 	current []uint64     // the call in progress
 }
 
@@ -57,7 +57,7 @@ func (n *needs) made(r *Rank, o order) *collectiveProgress {
 	return &collectiveProgress{}
 }
 
-// ordered reports whether all calls were made by one thread: those of several have no order.
+// ordered reports whether one thread made all calls: calls of several threads have no order.
 func (m *collectiveProgress) ordered() bool { return len(m.streams) == 1 }
 
 func countCollectives(r *Rank) map[order]*collectiveProgress {
@@ -90,7 +90,7 @@ func addCalls(c map[order]*collectiveProgress, o order, times uint64, stream int
 	return m
 }
 
-// Visits is how many events each node of a stream has.
+// Visits returns the number of events of each node of a stream.
 func Visits(s *efg.Stream) []uint64 {
 	v := make([]uint64, len(s.Nodes))
 	if i := s.Start(); i >= 0 {
@@ -195,7 +195,7 @@ func (n *needs) rootOf(r *Rank, words []uint64, a *signature.Proc) (root int, is
 	return root, root == r.Number
 }
 
-// members are all ranks that make collectives on an object; nil if they are unknown.
+// members are all ranks that call collectives on an object; nil if they are unknown.
 func (n *needs) members(r *Rank, object uint64) *set {
 	if object&^1 == startObject {
 		return n.world(r)
@@ -213,7 +213,7 @@ func (n *needs) members(r *Rank, object uint64) *set {
 	}
 	key := group{own.Key(), r.First}
 	if other != nil {
-		if other.Key() < own.Key() { // the same for both sides
+		if other.Key() < own.Key() { // the same for both groups
 			own, other = other, own
 		}
 		key.members = own.Key() ^ bits.RotateLeft64(other.Key(), 1)
@@ -240,7 +240,7 @@ func (n *needs) world(r *Rank) *set {
 	return s
 }
 
-// matching names those calls of some members that match each other.
+// matching identifies the calls of some members that match each other.
 type matching struct {
 	turn
 	kind    kind

@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// explain says why the stuck ranks are: cycles among them, and processes that have
+// explain determines why the stuck ranks are stuck: cycles among them, and processes that have
 // ended.
 func (v *Verdict) explain() {
 	g := &dependence{v: v, at: map[int]int{}, sets: map[*set]int{}}
@@ -40,8 +40,8 @@ func (v *Verdict) explain() {
 	}
 }
 
-// dependence is the graph of who needs whom among the stuck. Its vertices are ranks,
-// by position, and behind them sets.
+// dependence is the graph of which stuck rank needs which. Its vertices are ranks, by position,
+// followed by sets.
 type dependence struct {
 	v    *Verdict
 	at   map[int]int
@@ -63,7 +63,7 @@ func (g *dependence) build() {
 	}
 }
 
-// vertex is that of a set.
+// vertex returns the vertex of a set.
 func (g *dependence) vertex(s *set) int {
 	k, ok := g.sets[s]
 	if ok {
@@ -153,8 +153,8 @@ func (t *tarjan) visit(k int) {
 	}
 }
 
-// leave takes a component from the stack. One vertex alone is none: between a rank
-// that needs itself and itself there is a set.
+// leave removes a component from the stack. A single vertex is not a cycle: a rank that needs
+// itself forms one with a set.
 func (t *tarjan) leave(v int) {
 	i := len(t.stack) - 1
 	for t.stack[i] != v {
@@ -171,16 +171,16 @@ func (t *tarjan) leave(v int) {
 }
 
 // Cycle returns a shortest cycle through the lowest rank of one of Cycles: each rank needs the
-// next, and the last the first. It has a single rank if that waits for itself.
+// next, and the last the first. It has a single rank if that rank waits for itself.
 func (v *Verdict) Cycle(ranks []int) []int {
 	at := map[int]int{}
 	for i, r := range v.ranks {
 		at[r.Number] = i
 	}
 	first := ranks[0]
-	from := map[int]int{} // rank before, on the way from the first
+	from := map[int]int{} // the previous rank on the way from the first
 	seen := map[*set]bool{}
-	around := map[*set]bool{} // sets that the first rank needs and is in
+	around := map[*set]bool{} // sets that the first rank needs and is a member of
 	for queue := []int{first}; len(queue) > 0; queue = queue[1:] {
 		rank := queue[0]
 		for _, w := range v.waits[at[rank]] {

@@ -15,12 +15,12 @@
 // call number k is another procedure or has another root. Members with another operation or
 // other data have made it: libraries do not notice.
 //
-// From the ranks that can continue by themselves, those that compute, or are in a call that
-// needs no one, or one that is not understood, it follows which others can be released, step by
-// step. What is left can never continue. If ranks among these need each other in a cycle, that
-// is a deadlock; if they need a process that has ended, they wait forever. A job in which any
-// needed rank computes is never reported as a deadlock, however long that takes.
+// Ranks that compute, or are in a call that needs no other rank or that is not understood, can
+// continue by themselves. From these it follows step by step which others can continue. The
+// remaining ranks can never continue. If ranks among these need each other in a cycle, that is
+// a deadlock; if they need a process that has ended, they wait forever. While any needed rank
+// computes, the job is never reported as deadlocked, however long that takes.
 //
-// Independently, calls at the same position in a communicator's order that differ are an error,
-// whichever rank waits: a mismatch.
+// Independently, differing calls at the same position in a communicator's order are an error, a
+// mismatch, whichever rank waits.
 package waitfor

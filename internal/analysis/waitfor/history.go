@@ -6,13 +6,13 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// history is what only the order of a rank's events tells.
+// history is what can be determined only from the order of a rank's events.
 type history struct {
-	turns   map[uint64]turn // of the newest collective, by its request
-	traffic *traffic        // receives with wildcards are those that their completion names
+	turns   map[uint64]turn // of the last collective, by its request
+	traffic *traffic        // in which receives with wildcards are those that their completion names
 }
 
-// history walks through the events of a rank once; nil if they are too many.
+// history iterates over the events of a rank, once; nil if there are too many.
 func (n *needs) history(r *Rank) *history {
 	h, ok := n.histories[r]
 	if !ok {
@@ -24,18 +24,18 @@ func (n *needs) history(r *Rank) *history {
 	return h
 }
 
-// historyBuilder walks through the events of a rank.
+// historyBuilder iterates over the events of a rank.
 type historyBuilder struct {
 	history
 	rank    *Rank
 	process *analysis.Process
 	made    map[order]uint64
-	streams map[order]int          // the number of the stream that made the calls
-	open    map[uint64][]channel   // receives with wildcards, by request
-	early   map[uint64][]completed // by request, of receives of streams that come later
+	streams map[order]int          // number of the stream that made the calls
+	open    map[uint64][]channel   // pending receives with wildcards, by request
+	early   map[uint64][]completed // by request, for receives of streams that follow
 }
 
-// completed are the words of sender and tag that a completion names.
+// completed holds the words of sender and tag that a completion names.
 type completed struct{ source, tag uint64 }
 
 func newHistory(r *Rank, p *analysis.Process) *history {
@@ -106,7 +106,7 @@ func (h *historyBuilder) collective(e *reconstruct.Event, stream int) {
 	if first, ok := h.streams[o]; !ok {
 		h.streams[o] = stream
 	} else if first != stream {
-		return // made tells that there is no order
+		return // made finds that there is no order
 	}
 	h.made[o]++
 	if request, ok := issuedBy(e); ok {
@@ -124,7 +124,7 @@ func issuedBy(e *reconstruct.Event) (request uint64, ok bool) {
 	return signature.ID{Thread: e.Thread(), Node: uint32(e.Node()), Slot: uint32(slot)}.Word(), signature.IsPlain(slot)
 }
 
-// post takes note of a receive with a wildcard.
+// post records a receive with a wildcard.
 func (h *historyBuilder) post(request uint64, c channel) {
 	early := h.early[request]
 	if len(early) == 0 {
@@ -135,13 +135,13 @@ func (h *historyBuilder) post(request uint64, c channel) {
 	h.early[request] = early[1:]
 }
 
-// complete takes note of the completion of the request at a position.
+// complete records the completion of the request at a position.
 func (h *historyBuilder) complete(e *reconstruct.Event, position int) {
 	request := e.Request(position)
 	list := h.open[request]
 	id, _ := signature.ParseID(request)
 	if len(list) == 0 && id.Thread == e.Thread() {
-		return // none that was taken note of
+		return // not recorded by post
 	}
 	x := completed{}
 	x.source, x.tag = e.Received(position)
@@ -157,7 +157,7 @@ func (h *historyBuilder) complete(e *reconstruct.Event, position int) {
 	}
 }
 
-// receive credits a receive with a wildcard to the sender that its completion names.
+// receive attributes a receive with a wildcard to the sender that its completion names.
 func (h *historyBuilder) receive(c channel, x completed) {
 	if c.peer == analysis.NoRank {
 		c.peer = h.process.PeerOf(c.comm, x.source)

@@ -11,18 +11,18 @@ import (
 // receives for.
 type traffic struct {
 	sent, taken map[channel]uint64
-	wild        map[channel]uint64 // receives whose sender is unknown; peer is NoRank
+	wild        map[channel]uint64 // receives whose sender is unknown: peer is NoRank
 }
 
 type channel struct {
 	peer int // in the job
 	comm uint64
-	tag  uint64 // signature.AnyTag: not known
+	tag  uint64 // signature.AnyTag if unknown
 }
 
-// matched reports whether the other side of a message has been made already, as the
-// graphs of both ranks tell: then the message is under way, or just being taken, and
-// no one needs to do anything for it.
+// matched reports whether the other side of a message has already been called, according to the
+// graphs of both ranks: then the message is in transit, or being received, and no rank needs to
+// do anything for it.
 func (n *needs) matched(r *Rank, x *need) bool {
 	for i := range x.of {
 		if n.matched(r, &x.of[i]) {
@@ -35,7 +35,7 @@ func (n *needs) matched(r *Rank, x *need) bool {
 	}
 	own := n.trafficOf(r)
 	if own == nil {
-		return true // nothing is known: nothing is claimed
+		return true // nothing is known, so nothing is claimed
 	}
 	if m.send {
 		peer := n.trafficOf(n.byRank[x.ranks[0]])
@@ -60,8 +60,8 @@ func (n *needs) matched(r *Rank, x *need) bool {
 	return sent >= taken
 }
 
-// within counts the messages that m would surely have matched, too: one of them is
-// missing if there are fewer on the other side.
+// within counts the messages that m would certainly match, too: one of them is missing if there
+// are fewer on the other side.
 func within(in map[channel]uint64, peer int, m *message) uint64 {
 	if m.tag != signature.AnyTag {
 		return in[channel{peer, m.comm, m.tag}]
@@ -69,7 +69,7 @@ func within(in map[channel]uint64, peer int, m *message) uint64 {
 	return all(in, peer, m.comm)
 }
 
-// fitting counts the messages that could match m: also those whose tag is unknown.
+// fitting counts the messages that could match m, including those whose tag is unknown.
 func fitting(in map[channel]uint64, peer int, m *message) uint64 {
 	return in[channel{peer, m.comm, m.tag}] + in[channel{peer, m.comm, signature.AnyTag}]
 }
@@ -83,7 +83,7 @@ func all(in map[channel]uint64, peer int, comm uint64) (sum uint64) {
 	return sum
 }
 
-// trafficOf counts the messages of a rank once; nil if they cannot be counted.
+// trafficOf counts the messages of a rank, once; nil if they cannot be counted.
 func (n *needs) trafficOf(r *Rank) *traffic {
 	if r == nil {
 		return nil
@@ -103,8 +103,8 @@ func (n *needs) trafficOf(r *Rank) *traffic {
 	return t
 }
 
-// budget is how many different calls of a rank are looked at. A broken segment can have
-// any number.
+// budget is the number of different calls of a rank that are examined. A broken segment can
+// have any number.
 const budget = 5e6
 
 var errTooMany = errors.New("too many different calls")
@@ -113,7 +113,7 @@ func emptyTraffic() *traffic {
 	return &traffic{map[channel]uint64{}, map[channel]uint64{}, map[channel]uint64{}}
 }
 
-// trafficFields are what traffic wants to know of operations.
+// trafficFields are the fields of operations that traffic needs.
 const trafficFields = analysis.CommField | analysis.BytesField | analysis.TagField
 
 func newTraffic(r *Rank, p *analysis.Process) *traffic {
@@ -179,7 +179,7 @@ func (t *traffic) add(send, receive bool, c channel, times uint64) {
 	}
 }
 
-// inFlight counts the messages of the call in progress, too.
+// inFlight also counts the messages of the call in progress.
 func (t *traffic) inFlight(p *analysis.Process, words []uint64) {
 	if q, a := lookUp(words); q == nil || !waits(a) || q.Completes != "" {
 		return

@@ -24,7 +24,7 @@ type Mismatch struct {
 	Calls      []Matching // by rank
 }
 
-// Matching are those that match each other.
+// Matching is a set of calls that match each other.
 type Matching struct {
 	Calls []CollectiveCall // by rank
 	kind  kind
@@ -36,10 +36,10 @@ type Matching struct {
 type CollectiveCall struct {
 	Rank  *Rank
 	Words []uint64
-	In    bool // it has not returned; else it has, or it does not block
+	In    bool // the rank is in the call; otherwise it has returned, or does not block
 }
 
-// note takes note of a turn that a rank waits in. All members' calls in it are compared.
+// note records a turn that a rank waits in. The calls of all members in it are compared.
 func (n *needs) note(at turn, r *Rank, words []uint64, members *set) {
 	if at.object&^1 == startObject || !n.made(r, at.order).ordered() || r.dropped() {
 		return
@@ -53,7 +53,7 @@ func (n *needs) note(at turn, r *Rank, words []uint64, members *set) {
 	calls[r] = words
 }
 
-// mismatches compares the calls of the turns that someone waits in. What follows the first
+// mismatches compares the calls of the turns that some rank waits in. What follows the first
 // mismatch in an order is out of step.
 func (n *needs) mismatches() []Mismatch {
 	first := map[matching]uint64{}
@@ -76,7 +76,7 @@ func (n *needs) mismatches() []Mismatch {
 	return list
 }
 
-// compare sorts the calls of a turn by what matches.
+// compare groups the calls of a turn by what matches.
 func (n *needs) compare(key matching, waited map[*Rank][]uint64) (groups []Matching) {
 	for _, rank := range key.members.ranks {
 		r := n.byRank[rank]
@@ -94,7 +94,7 @@ func (n *needs) compare(key matching, waited map[*Rank][]uint64) (groups []Match
 	return groups
 }
 
-// join adds a call to those that it matches.
+// join adds a call to the group of those that it matches.
 func (n *needs) join(groups []Matching, c CollectiveCall) []Matching {
 	g := Matching{kind: n.kindOf(c.Rank, c.Words), op: reductionOf(c.Words), data: n.amountOf(c.Rank, c.Words)}
 	for i := range groups {
@@ -107,7 +107,7 @@ func (n *needs) join(groups []Matching, c CollectiveCall) []Matching {
 	return append(groups, g)
 }
 
-// difference says in what two calls differ; "" if they match.
+// difference says in what two groups of calls differ; "" if they match.
 func (m *Matching) difference(o *Matching) Difference {
 	switch {
 	case m.kind.proc != o.kind.proc:

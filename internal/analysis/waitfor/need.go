@@ -8,10 +8,10 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// set is a set of ranks. Calls that need the same share it.
+// set is a set of ranks. Calls that need the same set share it.
 type set struct {
 	ranks []int
-	// unknown: processes outside of the job belong to it, too, or not all are known.
+	// unknown: it has members outside the job, or not all members are known.
 	unknown bool
 }
 
@@ -19,8 +19,8 @@ type set struct {
 type need struct {
 	*set
 	all     bool
-	message *message // that is to come or to be taken; nil for a collective
-	// of are the needs of which one is enough, if this is one of several.
+	message *message // that is to be sent or received; nil for a collective
+	// of are the needs of which any is sufficient, if this is one of several.
 	of []need
 }
 
@@ -41,7 +41,7 @@ type needs struct {
 	histories map[*Rank]*history
 	groups    map[matching]*set               // missing members
 	all       map[group]*set                  // members, by group
-	waited    map[matching]map[*Rank][]uint64 // calls that someone waits in, by turn
+	waited    map[matching]map[*Rank][]uint64 // calls that some rank waits in, by turn
 	past      map[rankTurn][]uint64           // calls that have returned
 	objects   map[*efg.Stream][]uint64        // of the collectives of nodes
 	// steps is how many events may still be iterated to find calls that have returned.
@@ -51,7 +51,7 @@ type needs struct {
 // stepLimit bounds needs.steps: about two seconds.
 const stepLimit = 2e7
 
-// group names a group of ranks.
+// group identifies a group of ranks.
 type group struct {
 	members uint64 // analysis.Members.Key
 	first   int
@@ -68,13 +68,13 @@ func newNeeds(ranks []*Rank) *needs {
 			n.byRank[r.Number] = r
 		}
 		if slices.ContainsFunc(r.Threads, func(t Thread) bool { return t.Moved }) {
-			n.steps = 0 // the job goes on: no one wants to wait for an answer
+			n.steps = 0 // the job continues: nobody wants to wait for an answer
 		}
 	}
 	return n
 }
 
-// of returns what a thread needs to go on. Who moves needs nothing.
+// of returns what a thread needs to continue. A thread that moves needs nothing.
 func (n *needs) of(r *Rank, thread int) waiting {
 	var w waiting
 	t := &r.Threads[thread]
@@ -142,7 +142,8 @@ func (n *needs) message(w *waiting, r *Rank, m message) {
 	w.needs = append(w.needs, need{set: &set{ranks: []int{peer}}, message: &m})
 }
 
-// anyMember is the set of all members: who waits itself does not help itself.
+// anyMember is the set of all members. It includes the rank itself, which does not release
+// itself while it waits.
 func (n *needs) anyMember(r *Rank, m *analysis.Members) *set {
 	key := group{m.Key(), r.First}
 	s := n.all[key]
@@ -167,7 +168,7 @@ func membersOf(groups ...*analysis.Members) *set {
 	return s
 }
 
-// requests adds what the requests need that a call waits for.
+// requests adds the needs of the requests that a call waits for.
 func (n *needs) requests(w *waiting, r *Rank, thread int, words []uint64) {
 	p, _ := lookUp(words)
 	list, ok := requestsOf(r, thread, words)
@@ -219,7 +220,7 @@ func (n *needs) issued(w *waiting, r *Rank, request uint64, words []uint64) {
 	n.collective(w, r, words, at.k)
 }
 
-// anyOf makes one need of many: it is enough that one is met.
+// anyOf combines needs into one of which any is sufficient.
 func anyOf(all waiting) waiting {
 	if len(all.needs) == 0 || len(all.needs) == 1 && !all.unclear {
 		return all

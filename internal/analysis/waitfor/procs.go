@@ -5,8 +5,8 @@ import "github.com/efg-tools/efg/signature"
 // unknown has no words and does nothing.
 var unknown = &signature.Proc{}
 
-// lookUp returns the procedure of an event's words, nil if it is not in the table,
-// and what there is to know of it, which is never nil.
+// lookUp returns the procedure of an event's words, nil if it is not in the table, and its
+// facts, which are never nil.
 func lookUp(words []uint64) (p, facts *signature.Proc) {
 	p = signature.ProcByID(signature.Header(words[0]).Proc())
 	if p == nil || len(p.Words) != len(words) {
@@ -15,22 +15,22 @@ func lookUp(words []uint64) (p, facts *signature.Proc) {
 	return p, p
 }
 
-// counted reports whether calls of a procedure are collective, so that all members of
-// a communicator, window or file, or of the world, make them in the same order.
-// Persistent ones are not followed, nor those of a group, which has no order of its own.
+// counted reports whether calls of a procedure are collective, so that all members of a
+// communicator, window or file, or of the world, make them in the same order. Persistent ones
+// are not tracked, nor are those of a group, which has no order of its own.
 func counted(p *signature.Proc) bool {
 	return p.Collective() && !p.Persistent && p.Scope != signature.ScopeGroup
 }
 
-// waits reports whether a call does not return before others have done their part.
+// waits reports whether a call does not return before other processes have done their part.
 func waits(p *signature.Proc) bool {
 	return p.Issues == "" && !p.Poll && p.Mode != signature.BufferedMode &&
 		(p.Sends() || p.Receives() || p.Probes() || p.Completes != "" || counted(p))
 }
 
-// amountWords are the words of the amount that all members of a collective must agree
-// on: what each member but the root of a gather takes or gives is what the root gives or
-// takes. They are 0 where members need not name the same.
+// amountWords are the words of the amount that all members of a collective must agree on: what
+// each member except the root of a gather receives or sends is what the root sends or receives.
+// They are 0 if members need not pass the same amount.
 func amountWords(p *signature.Proc, isRoot bool) (count, datatype int) {
 	r := &p.Roles
 	if !counted(p) || p.Sync == signature.SyncSome || p.Sync == signature.SyncNeighbours ||

@@ -9,7 +9,7 @@ import (
 // Rank is a process and what its threads are doing.
 type Rank struct {
 	Process *efg.Process
-	Number  int // rank in the job: worlds follow each other; -1: not known
+	Number  int // rank in the job, where worlds follow each other; -1 if unknown
 	First   int // rank in the job of rank 0 of its MPI_COMM_WORLD
 	Ended   bool
 	Threads []Thread // of each of the process's streams
@@ -18,8 +18,8 @@ type Rank struct {
 // Thread is what a thread is doing.
 type Thread struct {
 	InCall bool
-	Moved  bool     // it went on while it was looked at
-	Words  []uint64 // of the call that it is in
+	Moved  bool     // it moved while it was examined
+	Words  []uint64 // of its call in progress
 }
 
 // Recorded returns a process from a run file; first is the rank in the run of rank 0 of its
@@ -45,8 +45,8 @@ func Recorded(p *efg.Process, first int) *Rank {
 
 // Exited notes that the process exited without MPI_Finalize; running: others of the job still
 // run. A process that exited inside a call was ended by the library (MPI_Abort, an error),
-// which also ends the others: it waits for no rank, and that the others waited for it means
-// nothing once they have ended.
+// which also ends the others: it waits for no rank, and it means nothing that the others, once
+// they have ended, were waiting for it.
 func (r *Rank) Exited(running bool) {
 	r.Ended = r.Ended || running || !slices.ContainsFunc(r.Threads, func(t Thread) bool { return t.InCall })
 	r.Died()

@@ -7,14 +7,14 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// walkLimit is how many events are walked through to find out what the requests of a
-// call are. It takes about a second.
+// walkLimit bounds the events that are walked to find the requests of a call. It takes about a
+// second.
 const walkLimit = 10e6
 
-// walkRequests finds the array of requests that a call in progress has passed, whose
-// word is w. Arrays are recorded when the call has returned. So the events before it
-// are walked through: the array is the one that the last call left (EFG_SAME), or
-// is made of the requests that are open, which the hash in w confirms.
+// walkRequests finds the array of requests, whose word is w, that a call in progress was
+// passed. Arrays are recorded when the call returns, so the events before it are walked: the
+// array is the one that the last call left (EFG_SAME), or consists of pending requests, which
+// the hash in w confirms.
 func walkRequests(r *Rank, thread int, w uint64) ([]uint64, bool) {
 	if r.Process.Streams[thread].Events > walkLimit {
 		return nil, false
@@ -34,10 +34,10 @@ func walkRequests(r *Rank, thread int, w uint64) ([]uint64, bool) {
 	return t.search(w)
 }
 
-// openRequests follows the requests of a stream.
+// openRequests tracks the requests of a stream.
 type openRequests struct {
 	open []uint64 // in the order in which they were issued
-	last []uint64 // the array that the last call left
+	last []uint64 // the array as the last call left it
 }
 
 func (t *openRequests) event(e *reconstruct.Event) {
@@ -57,7 +57,7 @@ func (t *openRequests) event(e *reconstruct.Event) {
 	}
 }
 
-// array follows a call that takes an array of requests.
+// array processes a call that takes an array of requests.
 func (t *openRequests) array(e *reconstruct.Event, word int, done []int, p *signature.Proc) {
 	elems, constant := e.Vec(word)
 	if constant != 0 {
@@ -82,7 +82,7 @@ func (t *openRequests) close(request uint64) {
 	}
 }
 
-// search looks for the array with a hash among the runs of open requests.
+// search looks for consecutive pending requests with a given hash.
 func (t *openRequests) search(w uint64) ([]uint64, bool) {
 	const most = 2000
 	open := t.open[max(0, len(t.open)-most):]

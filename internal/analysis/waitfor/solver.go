@@ -30,7 +30,7 @@ func Judge(ranks []*Rank) *Verdict {
 	}
 	v.Stuck = v.release()
 	if slices.Contains(v.Stuck, true) {
-		// Some of what these wait for may have happened.
+		// Some of what these wait for may already have happened.
 		for i, r := range ranks {
 			for t := range v.waits[i] {
 				if v.Stuck[i] {
@@ -49,11 +49,11 @@ func Judge(ranks []*Rank) *Verdict {
 // Hangs reports whether any rank can never continue.
 func (v *Verdict) Hangs() bool { return slices.Contains(v.Stuck, true) }
 
-// mostAwaited bounds the lists of ranks that a thread awaits.
+// mostAwaited bounds the lists of ranks that a thread waits for.
 const mostAwaited = 1 << 16
 
-// Awaits returns the ranks that a thread of the rank at a position needs: all of them, or,
-// if any is set, one of them.
+// Awaits returns the ranks that a thread of the rank at a position waits for: all of them or,
+// if anyOf is set, any one of them.
 func (v *Verdict) Awaits(position, thread int) (ranks []int, anyOf bool) {
 	w := &v.waits[position][thread]
 	for _, x := range w.needs {
@@ -69,9 +69,9 @@ type solver struct {
 	ranks   []*Rank
 	at      map[int]int // positions in ranks, by rank
 	free    []bool
-	open    [][]int // by rank and thread: needs that are not met
+	open    [][]int // by rank and thread: number of needs that are not met
 	waiters map[*set]*waiters
-	sets    map[int][]*set // that a rank is in
+	sets    map[int][]*set // sets that a rank is in
 	queue   []int
 }
 
@@ -81,8 +81,7 @@ type waiters struct {
 	left     int      // members that cannot continue
 }
 
-// release finds the ranks that can continue, and returns the others of those that have not
-// ended.
+// release finds the ranks that can continue, and returns the others that have not ended.
 func (v *Verdict) release() []bool {
 	s := &solver{ranks: v.ranks, at: map[int]int{}, free: make([]bool, len(v.ranks)), open: make([][]int, len(v.ranks)),
 		waiters: map[*set]*waiters{}, sets: map[int][]*set{}}
@@ -107,8 +106,8 @@ func (v *Verdict) release() []bool {
 	return stuck
 }
 
-// enter takes over what the threads of a rank wait for. A rank with a thread that
-// needs nothing is free.
+// enter registers what the threads of a rank wait for. A rank with a thread that needs nothing
+// can continue.
 func (s *solver) enter(i int, r *Rank, threads []waiting) {
 	s.open[i] = make([]int, len(threads))
 	if r.Ended {
@@ -148,7 +147,7 @@ func (s *solver) wait(x need, i, t int) {
 	}
 }
 
-// let says that a rank can continue.
+// let marks a rank as able to continue.
 func (s *solver) let(i int) {
 	if !s.free[i] {
 		s.free[i] = true
@@ -156,8 +155,7 @@ func (s *solver) let(i int) {
 	}
 }
 
-// outside releases those that need ranks which are not here: no one knows what they
-// do.
+// outside releases the threads that need ranks outside the job, about which nothing is known.
 func (s *solver) outside() {
 	for set, w := range s.waiters {
 		if set.unknown {
@@ -171,7 +169,7 @@ func (s *solver) outside() {
 	}
 }
 
-// released takes note that a rank can continue.
+// released records that a rank can continue.
 func (s *solver) released(rank int) {
 	for _, set := range s.sets[rank] {
 		w := s.waiters[set]
@@ -183,7 +181,7 @@ func (s *solver) released(rank int) {
 	delete(s.sets, rank)
 }
 
-// meet says that what these threads wait for can come.
+// meet meets the needs of these threads.
 func (s *solver) meet(list *[][2]int) {
 	for _, x := range *list {
 		i, t := x[0], x[1]

@@ -8,7 +8,7 @@ import (
 	"github.com/efg-tools/efg/efg"
 )
 
-// fake is a job whose threads wait as waits says.
+// fake is a job whose threads wait as given.
 func fake(waits [][]waiting, ended []bool) *Verdict {
 	v := &Verdict{waits: waits}
 	for i := range waits {
@@ -18,7 +18,7 @@ func fake(waits [][]waiting, ended []bool) *Verdict {
 	return v
 }
 
-// naive finds who can never continue by trying repeatedly.
+// naive determines by trying repeatedly which ranks can never continue.
 func naive(waits [][]waiting, ended []bool) []bool {
 	free := make([]bool, len(waits))
 	can := func(w *waiting) bool {
@@ -85,8 +85,8 @@ func randomWaits(rng *rand.Rand, n int) ([][]waiting, []bool) {
 	return waits, ended
 }
 
-// Who can never continue is who the plain definition says, on random jobs; and every rank that
-// can never continue is in a cycle, waits forever, or for such ranks.
+// The ranks that can never continue are those of the plain definition, on random jobs; each of
+// them is in a cycle, waits forever, or waits for such ranks.
 func TestRelease(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	some := 0
@@ -140,8 +140,7 @@ func checkCycles(t *testing.T, v *Verdict) {
 	}
 }
 
-// A ring of many ranks, and a barrier that one rank does not reach, take no more than
-// a moment.
+// A ring of many ranks, and a barrier that one rank does not reach, are solved in a moment.
 func TestManyRanks(t *testing.T) {
 	const n = 131072
 	waits, missing := make([][]waiting, n), &set{ranks: []int{n - 1}}
