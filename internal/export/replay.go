@@ -28,7 +28,7 @@ func (r *Run) Add(meta *runfile.Meta, p *efg.Process) error {
 	return nil
 }
 
-// SinkError says that a process could not be taken: not the document's fault.
+// SinkError reports that a process could not be taken, which is not the document's fault.
 type SinkError struct{ Err error }
 
 func (e *SinkError) Error() string { return e.Err.Error() }
@@ -53,11 +53,10 @@ type Value struct {
 	Elems []uint64
 }
 
-// Stream makes the graph of a stream again: first its nodes, then its events, in
-// order.
+// Stream rebuilds the graph of a stream: first its nodes, then its events, in order.
 type Stream struct {
 	head  efg.Stream
-	hash  bool // head.Hash is what the recorder saw
+	hash  bool // head.Hash is the hash that the recorder computed
 	build *efg.Builder
 	nodes []efg.Node
 	in    efg.Input

@@ -66,19 +66,18 @@ func (s *Selection) Process(p *reconstruct.Process) (*efg.Process, error) {
 	return &q, nil
 }
 
-// cutter makes streams of windows of a process.
+// cutter makes streams from windows of a process.
 type cutter struct {
 	proc *reconstruct.Process
 	defs *efg.Definitions
-	// ids are the live objects that were made in windows: their new names, by the old
-	// ones.
+	// ids are the live objects that were created in windows: their new names, by the old ones.
 	ids map[uint64]object
 
-	// Of the stream at hand:
+	// Of the current stream:
 	build *efg.Builder
 	known bool // an array of requests was written, to which EFG_SAME can refer
 	times []efg.Times
-	codes []codeIter // of the source's nodes
+	codes []codeIter // by node of the source
 }
 
 type object struct {
@@ -92,14 +91,14 @@ func newCutter(p *reconstruct.Process) *cutter {
 	return &cutter{proc: p, ids: map[uint64]object{}, defs: efg.NewDefinitions(append([]efg.Def(nil), p.Data().Defs...))}
 }
 
-// stream returns the window of a stream. Its times, where each event has some,
-// are counted on from the end of the event before it.
+// stream returns the window of a stream. Its times, where each event has some, continue from
+// the end of the event before it.
 func (c *cutter) stream(i int, sel *Selection) (*efg.Stream, error) {
 	from := &c.proc.Data().Streams[i]
 	c.build, c.known, c.times, c.codes = efg.NewBuilder(from.Thread, efg.DefaultDemote, c.defs), false, nil, nil
 	opt := reconstruct.Options{From: sel.From, To: sel.To}
 	if from.Trace != nil {
-		opt.From = 0 // codes are read from the first one on
+		opt.From = 0 // codes are read from the first one
 		c.openCodes(from)
 	}
 	trace := from.Trace
@@ -141,9 +140,9 @@ func (c *cutter) finish(from *efg.Stream, sel *Selection, trace *efg.Trace) (*ef
 	return s, nil
 }
 
-// pending is the call in progress after the window, with the names that objects have
-// there. An array that is recorded when the call returns is left out: it is told by a
-// hash of other names, or by the call before.
+// pending is the call in progress after the window, with the names that objects have there. An
+// array that is recorded when the call returns is left out: it is known only as a hash of the
+// old names, or from the call before.
 func (c *cutter) pending(from *efg.Pending) *efg.Pending {
 	if from == nil {
 		return nil
@@ -212,8 +211,8 @@ func (c *cutter) event(e *reconstruct.Event) (node int, err error) {
 	return c.build.Node(), nil
 }
 
-// input is the event with the names that objects have in the window, and its
-// slot word, 0 if it has none.
+// input is the event with the names that objects have in the window, and its slot word, 0 if it
+// has none.
 func (c *cutter) input(e *reconstruct.Event) (in efg.Input, slot int) {
 	in.Words = append([]uint64(nil), e.Words()...)
 	p := e.Proc()
@@ -237,7 +236,7 @@ func (c *cutter) input(e *reconstruct.Event) (in efg.Input, slot int) {
 	return in, slot
 }
 
-// vector adds the content of vec word i.
+// vector adds the content of array word i.
 func (c *cutter) vector(e *reconstruct.Event, in *efg.Input, i int, local bool) {
 	elems, _ := e.Vec(i)
 	if signature.IsConst(in.Words[i]) && (elems == nil || c.known && !slices.ContainsFunc(elems, c.older)) {
@@ -254,14 +253,14 @@ func (c *cutter) vector(e *reconstruct.Event, in *efg.Input, i int, local bool) 
 	in.Vecs = append(in.Vecs, efg.VecContent{Word: i, Elems: elems})
 }
 
-// older reports whether a word names an object that was made before the window. Whether
-// completing it frees it cannot be seen there, nor what a call leaves of it.
+// older reports whether a word names an object that was created before the window. The window
+// does not show whether completing it frees it, nor what a call leaves of it.
 func (c *cutter) older(w uint64) bool {
 	_, made := c.ids[w]
 	return signature.IsID(w) && !made
 }
 
-// name is the name in the window of the object that word w names.
+// name is the name, in the window, of the object that word w names.
 func (c *cutter) name(w uint64) uint64 {
 	id, ok := signature.ParseID(w)
 	if !ok {
@@ -270,11 +269,11 @@ func (c *cutter) name(w uint64) uint64 {
 	if o, ok := c.ids[w]; ok {
 		return o.id
 	}
-	id.Node = 1<<signature.NodeBits - 1 - id.Node // made before the window
+	id.Node = 1<<signature.NodeBits - 1 - id.Node // created before the window
 	return id.Word()
 }
 
-// release gives the names of objects back that are gone after the event.
+// release frees the names of objects that no longer exist after the event.
 func (c *cutter) release(e *reconstruct.Event) {
 	p := e.Proc()
 	if p == nil || e.Failed() {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// FrameSchema names Frame's JSON and its version, which is FrameVersion, too.
+// FrameSchema names Frame's JSON and its version, which is also FrameVersion.
 const (
 	FrameSchema  = "efg-top/1"
 	FrameVersion = 1
@@ -17,11 +17,11 @@ type Frame struct {
 	Schema  string     `json:"schema"`
 	Version int        `json:"version"`
 	At      time.Time  `json:"at"`
-	Seconds float64    `json:"seconds"` // since the look before
+	Seconds float64    `json:"seconds"` // since the previous sample
 	Command []string   `json:"command"`
 	Events  uint64     `json:"events"` // so far
 	Rate    float64    `json:"rate"`   // events per second
-	InMPI   float64    `json:"inMPI"`  // part of the time of all threads
+	InMPI   float64    `json:"inMPI"`  // fraction of the time of all threads
 	Timed   bool       `json:"timed"`  // the job is recorded with times
 	Ranks   []RankRate `json:"ranks"`
 	Calls   []CallRate `json:"callsites"` // by time
@@ -40,9 +40,9 @@ type RankRate struct {
 	// Op is the call that the first thread is in, "" between calls; Site is its callsite, or
 	// that of the last call.
 	Op      string  `json:"op,omitempty"`
-	Last    string  `json:"last,omitempty"` // the last call, if it is in none
+	Last    string  `json:"last,omitempty"` // the last call, if none is in progress
 	Site    string  `json:"site,omitempty"`
-	Seconds float64 `json:"seconds"` // for how long
+	Seconds float64 `json:"seconds"` // in this state
 }
 
 // CallRate is what was done at one callsite.
@@ -51,8 +51,8 @@ type CallRate struct {
 	Site  string  `json:"site"`
 	Ranks int     `json:"ranks"`
 	Rate  float64 `json:"rate"`  // calls that returned, per second, of all ranks
-	InMPI float64 `json:"inMPI"` // part of the time of all threads
-	Mean  float64 `json:"mean"`  // seconds a call, of those that returned
+	InMPI float64 `json:"inMPI"` // fraction of the time of all threads
+	Mean  float64 `json:"mean"`  // seconds per call that returned
 }
 
 // sums are the totals of all ranks between two samples.
@@ -63,8 +63,8 @@ type sums struct {
 	seconds float64
 }
 
-// callSum is what was done at a callsite: calls that returned, their time, and the time
-// inside of all, those in progress included; ns.
+// callSum is what was done at a callsite: calls that returned, their time, and the time in all
+// calls, including those in progress; ns.
 type callSum struct {
 	calls, dur, inside float64
 	ranks              int

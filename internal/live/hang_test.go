@@ -12,7 +12,7 @@ import (
 	"github.com/efg-tools/efg/internal/testing/groundtruth"
 )
 
-// hangs are the faults of hangs.c and hangs.f90, and what is to be said of each.
+// hangs are the faults of hangs.c and hangs.f90, and what must be reported about each.
 var hangs = []struct {
 	kind     string
 	ranks    int
@@ -20,10 +20,10 @@ var hangs = []struct {
 	behind   []int
 	differ   string // of a mismatch
 	ops      string // of the ranks, separated by spaces
-	only     string // the MPI with which it hangs
-	// leaves: the last or first rank goes to MPI_Finalize, which it may leave.
+	only     string // the only MPI with which it hangs
+	// leaves: the last or first rank calls MPI_Finalize, and may return from it.
 	leaves   bool
-	language string // of the program; C
+	language string // of the program; C by default
 }{
 	{kind: "barrier_bcast", ranks: 3, deadlock: numbers(0, 3), differ: "procedure", ops: "Barrier Bcast Bcast"},
 	{kind: "bcast_barrier_finalize", ranks: 3, deadlock: numbers(0, 3), differ: "procedure", ops: "Finalize Barrier Barrier", leaves: true},
@@ -77,8 +77,8 @@ var hangs = []struct {
 	{kind: "recv_recv", language: "fortran", ranks: 2, deadlock: numbers(0, 2), ops: "Recv Recv"},
 }
 
-// Each kind of hang is told with its ranks, calls and callsites, while the job hangs, of its
-// segments after it was killed, and of its run file; and a check finds it.
+// Each kind of hang is reported with its ranks, calls and callsites: while the job hangs, from
+// its segments after it was killed, and from its run file; and a check finds it.
 func TestHangs(t *testing.T) {
 	for _, m := range groundtruth.Installed() {
 		programs := map[string]string{"c": compile(t, m, "hangs.c"), "fortran": compileFortran(t, m, "hangs.f90")}
@@ -105,7 +105,7 @@ func TestHangs(t *testing.T) {
 	}
 }
 
-// told is what a job state says, in short.
+// told summarises a job state.
 func told(r *JobState, leaves bool) string {
 	var ranks []int
 	for _, d := range r.Deadlocks {
@@ -125,12 +125,12 @@ func told(r *JobState, leaves bool) string {
 	return fmt.Sprintf("%v behind %v, %s: %s", ranks, r.Behind, differ, strings.Join(ops, " "))
 }
 
-// left reports whether all but one rank wait forever for that.
+// left reports whether all ranks except one wait forever for that one.
 func left(r *JobState, differ string, ranks int) bool {
 	return len(r.InVain) == ranks-1 && len(r.Deadlocks) == 0 && len(r.Mismatches) == len(strings.Fields(differ)) && len(r.Threads) == ranks
 }
 
-// checkFinds demands that a check of the job's run finds what a job state has said, with the
+// checkFinds demands that a check of the job's run finds what a job state reports, with the
 // calls and callsites.
 func (j *job) checkFinds(t *testing.T, r *JobState) {
 	t.Helper()

@@ -8,8 +8,8 @@ import (
 	"github.com/efg-tools/efg/internal/testing/groundtruth"
 )
 
-// A thread that hangs is shown where it hangs. It is no deadlock as long as another thread of
-// the rank that it waits for may still serve it.
+// A thread that hangs is shown where it hangs. It is not a deadlock while another thread of the
+// rank that it waits for may still serve it.
 func TestHangingThreads(t *testing.T) {
 	for _, m := range groundtruth.Installed() {
 		program := compile(t, m, "hangs_threads.c")
@@ -21,7 +21,7 @@ func TestHangingThreads(t *testing.T) {
 			t.Run(m.Name+"/"+c.kind, func(t *testing.T) {
 				j := launch(t, m, 2, program, c.kind)
 				seen := j.until(t, func(r *JobState) bool { return hanging(r) == c.hang && deadlocked(r) == c.deadlock })
-				for range 5 { // the others go on, and nothing else is said
+				for range 5 { // the others continue, and nothing else is reported
 					if r := j.jobState(t); hanging(r) != c.hang || deadlocked(r) != c.deadlock || len(r.InVain)+len(r.Mismatches) > 0 {
 						t.Fatalf("%s\nand then\n%s", describe(seen), describe(r))
 					}
@@ -44,7 +44,7 @@ func TestHangingThreads(t *testing.T) {
 	}
 }
 
-// hanging counts the threads that wait for the message which does not come.
+// hanging counts the threads that wait for the missing message.
 func hanging(r *JobState) (n int) {
 	for i := range r.Threads {
 		if x := &r.Threads[i]; (x.State == InCall || x.State == Killed) && x.Op == "MPI_Recv" {

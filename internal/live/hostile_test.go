@@ -33,12 +33,12 @@ func killed(t *testing.T, m groundtruth.MPI, program, how string) (paths []strin
 	return paths, whole
 }
 
-// Segments that change in any way while they are read neither crash nor hang whoever
-// looks: there is an answer or an error each time.
+// Segments that change arbitrarily while they are read neither crash nor hang the reader: each
+// time there is an answer or an error.
 func TestChangingSegments(t *testing.T) {
 	m := groundtruth.Installed()[1]
 	paths, _ := killed(t, m, compile(t, m, "stuck.c"), "wait")
-	const magic = 24 // and what distinguishes layouts
+	const magic = 24 // and the fields that identify the layout
 	files, err := scramble.Start(paths, magic)
 	if err != nil {
 		t.Fatal(err)
@@ -65,8 +65,8 @@ func TestChangingSegments(t *testing.T) {
 	}
 }
 
-// Whatever is in segments, a job state results in the end, or there is an error: the time limit
-// of the test sees to that.
+// Whatever segments contain, the result is a job state or an error; the time limit of the test
+// ensures that it ends.
 func TestHostile(t *testing.T) {
 	m := groundtruth.Installed()[1]
 	program := compile(t, m, "stuck.c")

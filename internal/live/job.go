@@ -95,7 +95,7 @@ func Read(paths []string, pause time.Duration) (*Job, error) {
 	return j, nil
 }
 
-// withoutName drops the file name that package segment puts in front.
+// withoutName removes the file name that package segment prepends.
 func withoutName(err error) error {
 	if cause := errors.Unwrap(err); cause != nil {
 		return cause
@@ -116,7 +116,7 @@ func readAll(paths []string) []readResult {
 		limit <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-limit }()
-			running := segment.Running(path) // before it is read: it may end meanwhile
+			running := segment.Running(path) // before it is read, because it may end meanwhile
 			s, err := segment.ReadFile(path)
 			if err != nil {
 				out[i].err = err
@@ -149,7 +149,7 @@ func (j *Job) stamp() {
 	if j.Running {
 		return
 	}
-	// Of a job that is no more: as of its last heartbeat.
+	// The job has ended: its times are as of its last heartbeat.
 	j.Now = 0
 	for _, r := range j.Ranks {
 		j.Now = max(j.Now, r.Header.EndMono)
@@ -161,8 +161,8 @@ func (j *Job) stamp() {
 	j.Real = time.Unix(0, int64(h.StartReal)+int64(j.Now-h.StartMono))
 }
 
-// number gives the processes their ranks in the job: worlds follow each other in the
-// order in which they began.
+// number assigns the processes their ranks in the job: worlds follow each other in the order in
+// which they began.
 func (j *Job) number() {
 	procs := make([]worlds.Process, len(j.Ranks))
 	for i, r := range j.Ranks {
@@ -187,9 +187,9 @@ func (j *Job) number() {
 	j.Ranks = ranks
 }
 
-// hasEnded reports whether a rank will do nothing any more: it is past MPI_Finalize, or
-// it is gone while others of the job are still there. (If all are gone, they may
-// have been killed together.)
+// hasEnded reports whether a rank will do nothing more: it has called MPI_Finalize, or it is
+// gone while others of the job still exist. (If all are gone, they may have been killed
+// together.)
 func (j *Job) hasEnded(r *Rank) bool {
 	if j.Running && !r.Running {
 		return true

@@ -9,8 +9,8 @@ import (
 	"github.com/efg-tools/efg/internal/analysis/waitfor"
 )
 
-// RollCallSchema names RollCall's JSON and its version, which is RollCallVersion, too. It
-// is raised when a field changes its meaning; new fields may come without.
+// RollCallSchema names RollCall's JSON and its version, which is RollCallVersion, too. It is
+// raised when the meaning of a field changes; fields may be added without raising it.
 const (
 	JobStateSchema  = "efg-where/1"
 	JobStateVersion = 1
@@ -23,9 +23,9 @@ type JobState struct {
 	Command []string  `json:"command"`
 	MPI     string    `json:"mpi"`
 	Running bool      `json:"running"`
-	At      time.Time `json:"at"` // of a job that is no more: its last sign of life
+	At      time.Time `json:"at"` // for a job that has ended: its last heartbeat
 	Size    int       `json:"ranks"`
-	Missing []int     `json:"missing"` // ranks that have no segment here
+	Missing []int     `json:"missing"` // ranks without a segment
 	// Deadlocks are sets of ranks that wait for each other, so that none can continue.
 	Deadlocks []Deadlock `json:"deadlocks"`
 	// InVain are ranks that wait for one that has ended.
@@ -75,23 +75,23 @@ type State string
 const (
 	InCall    State = "in call"     // waits in, or works on, a call
 	Computing State = "computing"   // between two calls
-	Moving    State = "moving"      // made other calls while it was looked at
+	Moving    State = "moving"      // made other calls while it was examined
 	Finalized State = "finalized"   // its process is past MPI_Finalize
-	Exited    State = "exited"      // its process has exited without
+	Exited    State = "exited"      // its process has exited without MPI_Finalize
 	Ended     State = "ended"       // the thread has ended
-	Killed    State = "killed"      // its process is gone, others of the job are there
-	NoCalls   State = "no call yet" // it has called nothing so far
+	Killed    State = "killed"      // its process is gone, but others of the job exist
+	NoCalls   State = "no call yet" // it has not called MPI so far
 )
 
 // Thread is what one thread is doing.
 type Thread struct {
-	Rank   int      `json:"rank"` // -1: not known
+	Rank   int      `json:"rank"` // -1 if unknown
 	Thread uint32   `json:"thread"`
 	PID    int      `json:"pid"`
 	TID    int      `json:"tid"`
 	Host   string   `json:"host"`
 	State  State    `json:"state"`
-	Op     string   `json:"op,omitempty"` // of the call in progress, or else of the last one
+	Op     string   `json:"op,omitempty"` // of the call in progress, otherwise of the last one
 	Args   []string `json:"args,omitempty"`
 	Site   string   `json:"site,omitempty"`
 	Event  uint64   `json:"event"` // number of that call, or of the next
@@ -101,7 +101,7 @@ type Thread struct {
 	// Awaits are the ranks that the call waits for: all of them, or if Any is set one of them.
 	Awaits []int `json:"awaits,omitempty"`
 	Any    bool  `json:"any,omitempty"`
-	Stuck  bool  `json:"stuck,omitempty"` // it can never go on
+	Stuck  bool  `json:"stuck,omitempty"` // it can never continue
 }
 
 // Group is threads in the same state, in calls of the same procedure on the same
@@ -129,11 +129,11 @@ type Group struct {
 // Varying are the values that an argument has in the calls of a group.
 type Varying struct {
 	Name   string   `json:"name"`
-	Values []string `json:"values"` // different ones, the first 64
-	Number int      `json:"number"` // how many there are
+	Values []string `json:"values"` // the first 64 distinct ones
+	Number int      `json:"number"` // number of distinct ones
 }
 
-// NewJobState works out the state of a job.
+// NewJobState determines the state of a job.
 func NewJobState(j *Job) *JobState {
 	v := waitfor.Judge(j.waiting())
 	first := &j.Ranks[0].Process
@@ -212,7 +212,7 @@ const mostAwaited = 1 << 16
 type groupKey struct {
 	state    State
 	op, site string
-	object   string // the argument that says on which communicator, window or file
+	object   string // the argument that names the communicator, window or file
 	stuck    bool
 }
 
@@ -239,7 +239,7 @@ func (c *JobState) group() {
 	})
 }
 
-// order puts in front what matters most.
+// order ranks groups: the most important first.
 func order(g *Group) int {
 	if g.Stuck {
 		return -1
@@ -273,7 +273,7 @@ func pick(a, b *float64, less bool) *float64 {
 	return a
 }
 
-// awaits joins what the members await.
+// awaits combines what the members wait for.
 func (g *Group) awaits(members []*Thread, size int) {
 	offset, same := -1, true
 	for _, t := range members {

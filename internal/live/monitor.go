@@ -19,8 +19,8 @@ import (
 )
 
 // Monitor samples a job repeatedly. It reads only counters, not graphs, and skips even these
-// for idle ranks, so that hundreds of ranks can be sampled ten times a second. It is not safe
-// for concurrent use.
+// for idle ranks, so it can sample hundreds of ranks ten times a second. It is not safe for
+// concurrent use.
 type Monitor struct {
 	ranks     map[string]*watched
 	paths     []string // of ranks
@@ -28,20 +28,20 @@ type Monitor struct {
 	sites     map[uint64]runfile.Site
 	numbers   map[callKey]int // in keys
 	keys      []keyInfo
-	done      []callDone // by number: what the rank that is just looked at did
-	touched   []int      // numbers of those in done that are not zero
+	done      []callDone // by number: what the current rank did
+	touched   []int      // numbers of those in done that are nonzero
 }
 
-// watched is a process and what was seen of it last.
+// watched is a process, and its state at the last sample.
 type watched struct {
 	watch   *segment.Watch
-	process *procfs.Watched // nil: it has ended
+	process *procfs.Watched // nil after it has ended
 	checked bool
 	host    string
-	now     uint64 // CLOCK_MONOTONIC, ns, of the last look
+	now     uint64 // CLOCK_MONOTONIC of the last sample, ns
 	events  uint64
 	inMPI   uint64       // ns, of all threads
-	calls   []seenCall   // those of the Watch
+	calls   []seenCall   // by index in Watch's samples
 	inside  []insideCall // calls in progress
 	dur     uint64       // ns of all calls
 	asked   map[uint64]bool
@@ -62,7 +62,7 @@ type seenCall struct {
 	key        int
 }
 
-// insideCall is a call in progress, and for how long it had been.
+// insideCall is a call in progress, with its duration so far.
 type insideCall struct {
 	key int
 	ns  uint64
@@ -85,7 +85,7 @@ func NewMonitor() *Monitor {
 // mostKeys limits what is remembered about segments with ever-changing content.
 const mostKeys = 1 << 16
 
-// Close ends it.
+// Close stops monitoring.
 func (m *Monitor) Close() {
 	for path := range m.ranks {
 		m.forget(path)
@@ -134,7 +134,7 @@ func (m *Monitor) only(paths []string) {
 	}
 }
 
-// bound begins again if too much is remembered.
+// bound starts over if too much is remembered.
 func (m *Monitor) bound() {
 	if len(m.keys) <= mostKeys {
 		return
@@ -182,8 +182,8 @@ func (m *Monitor) look(path string, f *Frame, sum *sums) error {
 	return nil
 }
 
-// processOf finds the process of a segment, nil if it has ended. It looks through the
-// process's memory: with hundreds of ranks that takes longer than all else.
+// processOf finds the process of a segment, nil if it has ended. It searches the process's
+// memory map: with hundreds of ranks that takes longer than everything else.
 func (m *Monitor) processOf(path string) *procfs.Watched {
 	_, pid, _ := segment.ProcessIn(filepath.Base(path))
 	if s, ok := procfs.ReadStatus(pid); ok && segment.Running(path) {
@@ -197,7 +197,7 @@ func commandOf(h *segment.Header) []string {
 	return strings.Split(strings.TrimRight(text, "\x00"), "\x00")
 }
 
-// rank computes the rates of one process, and adds them up.
+// rank computes the rates of one process, and adds them to the sums.
 func (m *Monitor) rank(w *watched, l *segment.Sample, sum *sums) RankRate {
 	h := &l.Header
 	r := RankRate{
@@ -248,7 +248,7 @@ func (m *Monitor) progress(w *watched, l *segment.Sample, now uint64, running bo
 	return sum
 }
 
-// returned records the calls that have returned, and returns the time of all so far.
+// returned records the calls that have returned, and returns the total time of all so far.
 func (m *Monitor) returned(w *watched, l *segment.Sample) uint64 {
 	for i := range l.Calls {
 		c := &l.Calls[i]
@@ -270,7 +270,7 @@ func (m *Monitor) returned(w *watched, l *segment.Sample) uint64 {
 	return w.dur
 }
 
-// key is the number of a callKey, which a process has.
+// key is the number of a callKey of a process.
 func (m *Monitor) key(w *watched, k callKey) int {
 	n, ok := m.numbers[k]
 	if !ok {
@@ -284,7 +284,7 @@ func (m *Monitor) key(w *watched, k callKey) int {
 	return n
 }
 
-// at is what the rank that is just looked at did at a callsite.
+// at is what the current rank did at a callsite.
 func (m *Monitor) at(key int) *callDone {
 	d := &m.done[key]
 	if !d.touched {
@@ -308,12 +308,12 @@ func (s *sums) add(m *Monitor) {
 		d, c := &m.done[key], &s.calls[key]
 		c.calls += float64(d.calls)
 		c.dur += float64(d.dur)
-		c.inside += float64(max(d.inside, 0)) // a call is read as it returns: its time may not be there yet
+		c.inside += float64(max(d.inside, 0)) // a call is read while it returns: its time may not be stored yet
 		c.ranks++
 	}
 }
 
-// current says what the first thread is doing.
+// current determines what the first thread is doing.
 func (m *Monitor) current(w *watched, l *segment.Sample, now uint64, r *RankRate) {
 	if len(l.Activities) == 0 || l.Activities[0].Words == nil {
 		return
@@ -338,7 +338,7 @@ func procName(proc int) string {
 	return "unknown"
 }
 
-// site is the place of a callsite in the source.
+// site is the source location of a callsite.
 func (m *Monitor) site(w *watched, word uint64) string {
 	s, ok := m.sites[word]
 	if !ok && !w.asked[word] {
@@ -361,7 +361,7 @@ func hostOf(h *segment.Header) string {
 	return filepath.Base(host)
 }
 
-// monotonic is CLOCK_MONOTONIC, which the recorder's times are of, ns.
+// monotonic is CLOCK_MONOTONIC in ns, the clock of the recorder's times.
 func monotonic() uint64 {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/efg-tools/efg/internal/testing/sim"
 )
 
-// events reads how many events a job has so far, in another way.
+// events determines the number of a job's events so far in another way.
 func (j *job) events(t *testing.T) (sum uint64) {
 	t.Helper()
 	paths, err := Segments(j.dir)
@@ -32,7 +32,7 @@ func (j *job) events(t *testing.T) (sum uint64) {
 	return sum
 }
 
-// Rates are those that reading the number of events before and after gives.
+// Rates equal those computed from the number of events before and after.
 func TestMonitorRates(t *testing.T) {
 	for _, m := range groundtruth.Installed() {
 		t.Run(m.Name, func(t *testing.T) {
@@ -79,8 +79,8 @@ func TestMonitorRates(t *testing.T) {
 	}
 }
 
-// A rank that computes is not in MPI, those that wait for it are all the time, though
-// no call returns.
+// A rank that computes is not in MPI; the ranks that wait for it are in MPI all the time,
+// though no call returns.
 func TestMonitorShares(t *testing.T) {
 	m := groundtruth.Installed()[1]
 	hold := filepath.Join(t.TempDir(), "hold")
@@ -132,8 +132,7 @@ func simulated(t testing.TB, ranks int) []string {
 	return paths
 }
 
-// 512 ranks are looked at repeatedly, and all are there; how long that takes the
-// benchmark tells.
+// 512 ranks are sampled repeatedly, and all are found; the benchmark shows how long that takes.
 func TestMonitorOfMany(t *testing.T) {
 	paths := simulated(t, 512)
 	mon := NewMonitor()

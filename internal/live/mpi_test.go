@@ -79,7 +79,7 @@ func launch(t *testing.T, m groundtruth.MPI, n int, args ...string) *job {
 	return j
 }
 
-// kill kills the ranks, and then what started them.
+// kill kills the ranks, and then the processes that started them.
 func (j *job) kill() {
 	paths, _ := Segments(j.dir)
 	for _, p := range paths {
@@ -112,7 +112,7 @@ func (j *job) jobState(t *testing.T) *JobState {
 	return NewJobState(read)
 }
 
-// until polls the job until its state is as wanted.
+// until polls the job until its state is as expected.
 func (j *job) until(t *testing.T, ok func(*JobState) bool) *JobState {
 	t.Helper()
 	var c *JobState
@@ -144,8 +144,8 @@ func numbers(from, to int) (list []int) {
 	return list
 }
 
-// Jobs that can never continue are told, with the ranks that wait for each other, while they
-// hang and after they were killed.
+// Jobs that can never continue are reported, with the ranks that wait for each other, while
+// they hang and after they were killed.
 func TestDeadlocks(t *testing.T) {
 	for _, m := range groundtruth.Installed() {
 		program := compile(t, m, "stuck.c")
@@ -207,7 +207,7 @@ func TestDeadlocks(t *testing.T) {
 	}
 }
 
-// stored is the job state that the run file of the job tells.
+// stored is the job state according to the job's run file.
 func (j *job) stored(t *testing.T) *JobState {
 	t.Helper()
 	job, err := OfRun(j.run(t))
@@ -247,7 +247,7 @@ func (j *job) run(t *testing.T) *runfile.Run {
 	return run
 }
 
-// checkNoHang demands that a check does not take a run for one that hung.
+// checkNoHang demands that a check does not report a run as hung.
 func checkNoHang(t *testing.T, run *runfile.Run) {
 	t.Helper()
 	r, err := check.New(run)
@@ -262,7 +262,7 @@ func checkNoHang(t *testing.T, run *runfile.Run) {
 	}
 }
 
-// Who waits for a process that has left waits forever; the others are not stuck.
+// A rank that waits for a process that has ended waits forever; the others are not stuck.
 func TestWaitInVain(t *testing.T) {
 	m := groundtruth.Installed()[1] // Open MPI's launcher would end the job
 	program := compile(t, m, "stuck.c")
@@ -274,8 +274,8 @@ func TestWaitInVain(t *testing.T) {
 	}
 }
 
-// A job in which a rank computes for long is not stuck, and it is told whom the others
-// wait for.
+// A job in which a rank computes for a long time is not stuck, and the ranks that the others
+// wait for are reported.
 func TestSlow(t *testing.T) {
 	for _, m := range groundtruth.Installed() {
 		program := compile(t, m, "stuck.c")
@@ -318,7 +318,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// A busy program is never taken for stuck, whenever one looks, or when it is killed.
+// A busy program is never reported as stuck, whenever it is examined or killed.
 func TestBusy(t *testing.T) {
 	for _, m := range groundtruth.Installed() {
 		for _, source := range []string{"jacobi.c", "farm.c"} {
@@ -344,7 +344,7 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// healthy are programs that use much of MPI, and never hang.
+// healthy are programs that use many parts of MPI, and never hang.
 var healthy = []struct {
 	source string
 	args   []string
@@ -355,7 +355,7 @@ var healthy = []struct {
 	{"sessions.c", nil}, {"attrs.c", nil}, {"errors.c", nil}, {"spawn.c", nil},
 }
 
-// Whenever a healthy program is looked at, and whenever it is killed, it is not stuck.
+// A healthy program is not stuck, whenever it is examined or killed.
 func TestHealthyPrograms(t *testing.T) {
 	looks := 0
 	for i, m := range groundtruth.Installed() {
@@ -389,7 +389,7 @@ func TestHealthyPrograms(t *testing.T) {
 	}
 }
 
-// checkHealthy looks once, if there is anything to see.
+// checkHealthy examines the job once, if there is anything to see.
 func (j *job) checkHealthy(t *testing.T) int {
 	t.Helper()
 	paths, err := Segments(j.dir)

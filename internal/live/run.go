@@ -12,7 +12,7 @@ import (
 )
 
 // OfRun returns what the ranks of a run were doing when its recording ended, according to the
-// run file; fs.ErrNotExist: none was in a call.
+// run file; it is fs.ErrNotExist if none was in a call.
 func OfRun(run *runfile.Run) (*Job, error) {
 	if !EndedInCall(run) {
 		return nil, fs.ErrNotExist
@@ -42,7 +42,7 @@ func OfRun(run *runfile.Run) (*Job, error) {
 	return j, nil
 }
 
-// EndedInCall reports whether a thread of a run that was not over was in a call.
+// EndedInCall reports whether a thread of a run that had not finished was in a call.
 func EndedInCall(run *runfile.Run) bool {
 	for i := range run.Procs {
 		for k := range run.Procs[i].Streams {
@@ -54,7 +54,7 @@ func EndedInCall(run *runfile.Run) bool {
 	return false
 }
 
-// recorded is a rank as the run file has it. Its clock is the time of day.
+// recorded is a rank according to the run file. Its clock is the time of day.
 func recorded(p *efg.Process) *Rank {
 	s := &segment.Segment{Process: *p}
 	s.Header.StartReal, s.Header.StartMono = uint64(p.Start), uint64(p.Start)
@@ -74,8 +74,8 @@ func recorded(p *efg.Process) *Rank {
 	return &Rank{Segment: s, Moved: make([]bool, len(s.Activities))}
 }
 
-// lastNode is the node of a stream's last event: the only one that is not left as often
-// as it is entered. nil: there is none.
+// lastNode is the node of a stream's last event: the only one that is left less often than it
+// is entered. It is nil if there is none.
 func lastNode(s *efg.Stream) *efg.Node {
 	for i, left := range waitfor.Visits(s) {
 		for _, e := range s.Nodes[i].Edges {

@@ -33,7 +33,7 @@ func (x *texts) mismatches(v *waitfor.Verdict) []Mismatch {
 	return list
 }
 
-// merged keeps arguments that are the same, and writes "tag=*" for others.
+// merged keeps equal arguments, and writes "tag=*" for others.
 func merged(a, b []string) []string {
 	var out []string
 	for i, x := range a {
@@ -48,7 +48,7 @@ func merged(a, b []string) []string {
 	return out
 }
 
-// objectArg is the argument of a call that says on which communicator, window or file it is.
+// objectArg is the argument of a call that names its communicator, window or file.
 func objectArg(op string, args []string) string {
 	p := signature.ProcByName(op)
 	if p == nil || p.Object < 0 {
@@ -62,10 +62,10 @@ func objectArg(op string, args []string) string {
 	return ""
 }
 
-// mostValues is how many values of an argument are kept.
+// mostValues is the maximum number of values of an argument that are kept.
 const mostValues = 64
 
-// varying finds the values of the arguments that are not the same in all threads.
+// varying finds the values of the arguments that differ between threads.
 func varying(args []string, members []*Thread) []Varying {
 	var list []Varying
 	for _, arg := range args {

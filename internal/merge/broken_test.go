@@ -13,7 +13,7 @@ import (
 	"github.com/efg-tools/efg/internal/testing/sim"
 )
 
-// breakages make a file unusable, each in its way.
+// breakages make a file unusable in different ways.
 var breakages = []struct {
 	name string
 	file string // segment or run file
@@ -42,8 +42,8 @@ func patch(path string, at int64, b byte) error {
 	return err
 }
 
-// A part that is broken is named, and nothing is written; with SkipBroken it is
-// named, and the others are merged.
+// A broken part is named, and nothing is written; with SkipBroken it is named, and the others
+// are merged.
 func TestMergeBroken(t *testing.T) {
 	source := simulate(t, sim.Config{Program: "halo", Ranks: 24, Steps: 3, Seed: 8, Stats: true})
 	all := segmentsIn(t, source)
@@ -77,8 +77,8 @@ func TestMergeBroken(t *testing.T) {
 	}
 }
 
-// brokenParts makes copies of segments, and run files of some. The last part is to be
-// broken; good are the segments of the others.
+// brokenParts copies segments, and makes run files of some. The last part is to be broken; good
+// are the segments of the others.
 func brokenParts(t *testing.T, dir string, all []string, kind string) (parts, good []string) {
 	t.Helper()
 	node := func(name string, files []string) string {
@@ -175,7 +175,7 @@ func TestMergeAllBroken(t *testing.T) {
 	mustBeClean(t, filepath.Dir(out))
 }
 
-// A chunk whose files are named in any order is the same chunk.
+// A chunk has the same files in whatever order they are named.
 func TestDivide(t *testing.T) {
 	var inputs []input
 	for i := range 10 {

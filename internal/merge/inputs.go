@@ -16,7 +16,7 @@ import (
 	"github.com/efg-tools/efg/internal/segment"
 )
 
-// kind says what an input is.
+// kind is the kind of an input.
 type kind uint8
 
 const (
@@ -24,7 +24,7 @@ const (
 	runFile
 )
 
-// kindOf says what a file is by its name.
+// kindOf determines the kind of a file from its name.
 func kindOf(name string) (kind, bool) {
 	switch filepath.Ext(name) {
 	case ".seg":
@@ -37,16 +37,15 @@ func kindOf(name string) (kind, bool) {
 
 // input is a file that is to be merged.
 type input struct {
-	path    string // as it was given
+	path    string // as specified by the user
 	abs     string
 	kind    kind
 	size    int64
 	changed int64
 }
 
-// findInputs lists the files that the arguments stand for, sorted, each once.
-// Directories are searched; the output, if it is there from an earlier time, is not
-// taken.
+// findInputs lists the files that the arguments stand for, sorted, without duplicates.
+// Directories are searched; the output is excluded if it already exists.
 func findInputs(args []string, output string) ([]input, error) {
 	f := finder{output: output, seen: map[string]bool{}}
 	for _, arg := range args {
@@ -61,7 +60,7 @@ func findInputs(args []string, output string) ([]input, error) {
 type finder struct {
 	output string
 	seen   map[string]bool // absolute paths
-	found  int             // files, repeated ones too
+	found  int             // number of files, including duplicates
 	inputs []input
 }
 
@@ -97,7 +96,7 @@ func (f *finder) argument(arg string) error {
 
 var errNotRegular = errors.New("not a regular file")
 
-// sniff says what a file is by how it begins.
+// sniff determines the kind of a file from its first bytes.
 func sniff(path string) (kind, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -117,7 +116,7 @@ func sniff(path string) (kind, error) {
 	return 0, errors.New("neither a run file nor a segment")
 }
 
-// dir adds what is in a directory and the directories in it.
+// dir adds the files in a directory and its subdirectories.
 func (f *finder) dir(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -169,7 +168,7 @@ func (e *ArgumentError) Error() string { return e.Cause.Error() }
 
 func (e *ArgumentError) Unwrap() error { return e.Cause }
 
-// argumentError says which argument is wrong; the path is named once.
+// argumentError wraps an error with the argument that is wrong; the path is named once.
 func argumentError(path string, err error) error {
 	return &ArgumentError{fmt.Errorf("%s: %w", path, withoutPath(err))}
 }

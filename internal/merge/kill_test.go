@@ -14,7 +14,7 @@ import (
 
 var feeder string // writes segments; see sim.BuildFeeder
 
-// workerVar makes the test's program a worker.
+// workerVar makes the test binary a worker.
 const workerVar = "EFG_TEST_MERGE_WORKER"
 
 func TestMain(m *testing.M) {
@@ -63,8 +63,8 @@ func startWorkers(t *testing.T, args []string, opt Options) []*exec.Cmd {
 	return workers
 }
 
-// Killed at any moment and started again, with as many workers or others, a merge
-// ends with the same file; until then there is none, or the one before.
+// Killed at any moment and started again, with the same or another number of workers, a merge
+// ends with the same file; until then there is none, or the previous one.
 func TestMergeKilled(t *testing.T) {
 	c := sim.Config{Program: "random", Ranks: 100, Steps: 40, Seed: 5, Trace: true}
 	dir := simulate(t, c)
@@ -112,7 +112,7 @@ func TestMergeKilled(t *testing.T) {
 	}
 }
 
-// awaitPart waits for a finished part; there is none any more once there is the output.
+// awaitPart waits for a finished part; none exists any more once the output exists.
 func awaitPart(dir, out string) {
 	for {
 		done, _ := filepath.Glob(filepath.Join(dir, workPrefix+"*", "*.done"))
@@ -123,7 +123,7 @@ func awaitPart(dir, out string) {
 	}
 }
 
-// Finished parts are taken as they are.
+// Finished parts are reused as they are.
 func TestMergeGoesOn(t *testing.T) {
 	dir := simulate(t, sim.Config{Program: "farm", Ranks: 40, Steps: 3, Seed: 6})
 	want := whole(t, segmentsIn(t, dir))
@@ -146,7 +146,7 @@ func TestMergeGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// As if the machine had lost what was written last.
+	// As if the machine had lost the last writes.
 	if err := os.Truncate(m.partFile(&p.chunks[1]), 100); err != nil {
 		t.Fatal(err)
 	}

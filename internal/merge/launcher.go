@@ -5,12 +5,12 @@ import (
 	"strconv"
 )
 
-// batchStep is the first of the step numbers that Slurm gives to what is no step
-// of srun's: the batch script, an interactive shell.
+// batchStep is the first of the step numbers that Slurm assigns to steps not started by srun:
+// the batch script, an interactive shell.
 const batchStep = 0xfffffff0
 
-// launchers are the variables in which launchers tell a process its rank and
-// how many there are.
+// launchers are the variables in which launchers tell a process its rank and the number of
+// processes.
 var launchers = []struct{ rank, size string }{
 	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
 	{"PMI_RANK", "PMI_SIZE"},
@@ -26,7 +26,7 @@ func Launched(getenv func(string) string) (worker, workers int, err error) {
 			continue
 		}
 		if l.rank == "SLURM_PROCID" && !inStep(getenv("SLURM_STEP_ID")) {
-			continue // a batch script is process 0 of the job's tasks, and alone
+			continue // a batch script is process 0 of the job's tasks, but runs alone
 		}
 		worker, err1 := strconv.Atoi(rank)
 		workers, err2 := strconv.Atoi(size)

@@ -26,40 +26,39 @@ import (
 // Options say how to merge.
 type Options struct {
 	Output     string
-	SkipBroken bool // leave out what cannot be read
-	Discard    bool // leave nothing behind after a failed merge, not even reusable work
+	SkipBroken bool // omit inputs that cannot be read
+	Discard    bool // leave nothing behind after a failed merge, not even reusable parts
 	Tool       string
-	// Launcher and Status are what a daemon knows of how the segments' processes were
-	// started and have ended, see efg.Meta; of other files it is what they say. A nil
-	// Status is unknown.
+	// Launcher and Status say how the segments' processes were started and ended, as known to a
+	// daemon, see efg.Meta; other files contain them. A nil Status is unknown.
 	Launcher []string
 	Status   *int
-	// Ended is when processes that have not said that they end were gone, or were there
-	// last, in Unix nanoseconds; 0: not known.
+	// Ended is when processes that did not end regularly were gone, or were last seen, in Unix
+	// nanoseconds; 0 if unknown.
 	Ended int64
-	// Recorded is what the one who recorded the segments knows of the run, where there is one:
-	// the segments are those of all its processes, no one else merges them, and they need not
-	// say what the run was recorded with. Without the time when it ended, that is the last
-	// heartbeat. Worlds of one ID get different ones.
+	// Recorded, if not nil, is what is known about the run by whoever recorded the segments:
+	// they are those of all its processes, no one else merges them, and they need not contain
+	// what the run was recorded with. If it has no end time, that is the last heartbeat. Worlds
+	// with one ID get different ones.
 	Recorded *runfile.Meta
 	// Worker is this process's number among Workers. Worker 0 writes the output.
 	Worker, Workers int
-	// Log, if any, takes what is worth knowing while it goes on, a line at a time.
+	// Log, if not nil, is called with progress messages, one line at a time.
 	Log func(line string)
 
 	timing timing
 	limits limits
 }
 
-// Result says what has come about.
+// Result describes what was merged.
 type Result struct {
-	Written   bool // the output; by worker 0
-	Files     int  // that were merged
+	Written   bool // the output; written by worker 0
+	Files     int  // number of merged files
 	Processes int
 	Events    uint64
 	Dropped   uint64   // events that were not recorded for lack of space
 	LeftOut   []string // inputs, and why
-	Running   []string // segments of processes that still run
+	Running   []string // segments of processes that are still running
 }
 
 // merger is one worker.
@@ -68,7 +67,7 @@ type merger struct {
 	plan   *plan
 	work   string // the work directory
 	places places
-	worlds map[string]uint64 // of segments, where these do not distinguish worlds
+	worlds map[string]uint64 // by segment, if segments do not distinguish worlds
 }
 
 // Run merges files, and those in directories.
@@ -139,12 +138,12 @@ func (m *merger) lead() (result *Result, err error) {
 	return result, err
 }
 
-// fitsInMemory reports whether the output can be made without parts.
+// fitsInMemory reports whether the output can be written without parts.
 func (m *merger) fitsInMemory() bool {
 	return len(m.plan.chunks) == 1 && m.plan.chunks[0].kind == segmentFile && m.opt.Workers == 1
 }
 
-// makeAtOnce makes the output of the segments of the only chunk.
+// makeAtOnce writes the output from the segments of the only chunk.
 func (m *merger) makeAtOnce(out *durable.File) (*Result, error) {
 	o, err := m.makeOfSegments(&m.plan.chunks[0], out, runfile.EncodeRun)
 	if err != nil {
@@ -157,7 +156,7 @@ func (m *merger) makeAtOnce(out *durable.File) (*Result, error) {
 	return result, m.describe(result)
 }
 
-// makeOfChunks makes the output of the chunks' parts.
+// makeOfChunks writes the output from the chunks' parts.
 func (m *merger) makeOfChunks(out *durable.File) (*Result, error) {
 	if err := m.makeWorkDir(); err != nil {
 		return nil, err
@@ -169,11 +168,11 @@ func (m *merger) makeOfChunks(out *durable.File) (*Result, error) {
 	return m.finish(out)
 }
 
-// finish makes the output of the parts.
+// finish writes the output from the parts.
 func (m *merger) finish(out *durable.File) (*Result, error) {
 	result := &Result{}
 	var parts []string
-	origin := map[string]*chunk{} // of a part in the work directory
+	origin := map[string]*chunk{} // chunk of a part in the work directory
 	for i := range m.plan.chunks {
 		c := &m.plan.chunks[i]
 		if m.isDirect(c) {
@@ -202,8 +201,8 @@ func (m *merger) finish(out *durable.File) (*Result, error) {
 	return result, m.describe(result)
 }
 
-// write writes a run file of parts. What cannot be read is left out, if that was requested; if
-// nothing is left, there is no file.
+// write writes a run file from parts. Inputs that cannot be read are omitted if that was
+// requested; if none remain, there is no file.
 func (m *merger) write(out *durable.File, parts []string, encode func(io.Writer, []string) error) (left []string, err error) {
 	for len(parts) > 0 {
 		err := out.Write(func(w io.Writer) error { return encode(w, parts) }, runfile.ReadBack)
@@ -217,14 +216,14 @@ func (m *merger) write(out *durable.File, parts []string, encode func(io.Writer,
 	return left, nil
 }
 
-// allInputsBroken says that all inputs are broken.
+// allInputsBroken reports that all inputs are broken.
 type allInputsBroken struct{ leftOut []string }
 
 func (e *allInputsBroken) Error() string {
 	return "nothing is left to merge: " + strings.Join(e.leftOut, "; ")
 }
 
-// explain names inputs instead of the parts that were merged from them.
+// explain names inputs instead of the parts that were made from them.
 func explain(err error, origin map[string]*chunk) error {
 	var different *runfile.DifferentError
 	var duplicate *runfile.DuplicateError
@@ -233,7 +232,7 @@ func explain(err error, origin map[string]*chunk) error {
 		e := *different
 		for i, p := range e.Parts {
 			if c := origin[p]; c != nil {
-				e.Parts[i] = c.inputs[0].path // as good as the others
+				e.Parts[i] = c.inputs[0].path // any of them will do
 			}
 		}
 		return &ArgumentError{&e}
@@ -248,7 +247,7 @@ func explain(err error, origin map[string]*chunk) error {
 	return err
 }
 
-// describe says what is in the output.
+// describe adds a description of the output.
 func (m *merger) describe(result *Result) error {
 	run, err := runfile.OpenRun(m.opt.Output)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/efg-tools/efg/internal/testing/sim"
 )
 
-// quick are the patience and the chunks of tests.
+// quick sets timeouts and chunk sizes for tests.
 func quick(o Options) Options {
 	o.timing = timing{2 * time.Millisecond, 5 * time.Millisecond, 100 * time.Millisecond, time.Second}
 	o.limits = limits{1 << 30, 16, 4}
@@ -31,7 +31,7 @@ func quick(o Options) Options {
 	return o
 }
 
-// simulate has the recorder write segments of simulated ranks.
+// simulate lets the recorder write segments of simulated ranks.
 func simulate(t *testing.T, c sim.Config) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -99,7 +99,7 @@ func mustEqual(t *testing.T, file string, want []byte) {
 	}
 }
 
-// mustBeClean checks that a merge has left nothing but its output.
+// mustBeClean checks that a merge has left nothing except its output.
 func mustBeClean(t *testing.T, dirs ...string) {
 	t.Helper()
 	for _, dir := range dirs {
@@ -124,7 +124,7 @@ var programs = []sim.Config{
 	{Program: "random", Ranks: 40, Steps: 300, Seed: 6, Trace: true},
 }
 
-// timesOf are the times that a simulated run has.
+// timesOf returns which times a simulated run has.
 func timesOf(c sim.Config) string {
 	switch {
 	case c.Trace:
@@ -164,8 +164,8 @@ func TestMergeSegments(t *testing.T) {
 	}
 }
 
-// someMerged merges some of the files to run files, and returns what there is to
-// merge then, in random order.
+// someMerged merges some of the files to run files, and returns the resulting inputs in random
+// order.
 func someMerged(t *testing.T, rng *rand.Rand, files []string) []string {
 	dir := t.TempDir()
 	files = slices.Clone(files)
@@ -204,7 +204,7 @@ func together(t *testing.T, args []string, opt Options) {
 	wg.Wait()
 }
 
-// Workers that die, or never come, are replaced.
+// Workers that die, or never start, are replaced.
 func TestMergeWithoutSomeWorkers(t *testing.T) {
 	c := programs[0]
 	dir := simulate(t, c)
@@ -217,7 +217,7 @@ func TestMergeWithoutSomeWorkers(t *testing.T) {
 	if text := strings.Join(log, "\n"); !strings.Contains(text, "worker 1 does not take part") || !strings.Contains(text, "worker 2 does not take part") {
 		t.Errorf("log: %s", text)
 	}
-	// One that comes when all is done does nothing.
+	// A worker that starts when everything is done does nothing.
 	o := quick(Options{Output: out, Worker: 1, Workers: 3})
 	o.timing.first = 20 * time.Millisecond
 	if r, err := Run([]string{dir}, o); err != nil || r.Written {
@@ -226,7 +226,7 @@ func TestMergeWithoutSomeWorkers(t *testing.T) {
 	mustBeClean(t, dir, filepath.Dir(out))
 }
 
-// The output is no input, and what an earlier merge to it has left goes.
+// The output is not an input, and the leftovers of an earlier merge to it are removed.
 func TestMergeAgain(t *testing.T) {
 	dir := simulate(t, programs[1])
 	want := whole(t, segmentsIn(t, dir))
@@ -255,8 +255,8 @@ func TestMergeAgain(t *testing.T) {
 	mustBeClean(t, dir)
 }
 
-// What the one who has recorded says about a run is what its file says, and worlds of one ID
-// get different ones, whether the segments fit in memory or are merged in chunks.
+// The file of a run contains what its recorder says about it, and worlds with one ID get
+// different ones, whether the segments fit in memory or are merged in chunks.
 func TestMergeRecorded(t *testing.T) {
 	all := t.TempDir()
 	for _, c := range []sim.Config{
@@ -306,7 +306,7 @@ func TestMergeRecorded(t *testing.T) {
 	}
 }
 
-// Two that record at once each get their file: no one waits for another's.
+// Two simultaneous recordings each get their file: neither waits for the other's.
 func TestMergeRecordedTogether(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "run.efg")
 	var wg sync.WaitGroup

@@ -13,8 +13,8 @@ import (
 	"github.com/efg-tools/efg/internal/testing/sim"
 )
 
-// What is made of damaged segments reads to the end: those that do not are named and
-// left out, and the others are there.
+// Files made from damaged segments can be read to the end: unreadable segments are named and
+// left out, and the others are present.
 func TestMutatedSegments(t *testing.T) {
 	left := 0
 	for _, program := range sim.Programs() {
@@ -31,7 +31,7 @@ func TestMutatedSegments(t *testing.T) {
 			}
 			r, err := Run([]string{all[0], bad}, quick(Options{Output: out, Workers: 1, SkipBroken: true}))
 			if err != nil {
-				if !errors.As(err, new(*ArgumentError)) { // it says that it is of another run
+				if !errors.As(err, new(*ArgumentError)) { // it claims to be of another run
 					t.Fatalf("%s, %d: %v", program, seed, err)
 				}
 				continue
@@ -52,7 +52,7 @@ func TestMutatedSegments(t *testing.T) {
 	}
 }
 
-// mutate changes some bytes behind the header.
+// mutate changes some bytes after the header.
 func mutate(data []byte, r *rand.Rand) []byte {
 	data = append([]byte(nil), data...)
 	for range 1 + r.IntN(4) {

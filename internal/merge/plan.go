@@ -36,11 +36,11 @@ func (l limits) orDefault() limits {
 type plan struct {
 	inputs []input
 	chunks []chunk
-	// directories are where the work directory may be: beside the parts, or, where that
-	// is not allowed, beside the output.
+	// directories are where the work directory may be: beside the parts or, if that is not
+	// allowed, beside the output.
 	folders []string
 	name    string // of the work directory
-	family  string // how the names begin of all work directories of this output
+	family  string // prefix of the names of all work directories of this output
 }
 
 // newPlan makes a plan. It depends on the files, their sizes and modification times, not on the
@@ -67,7 +67,7 @@ func newPlan(inputs []input, opt *Options) (*plan, error) {
 	return p, nil
 }
 
-// divide makes chunks of sorted inputs.
+// divide makes chunks from sorted inputs.
 func divide(inputs []input, most limits) []chunk {
 	var chunks []chunk
 	size := int64(0)
@@ -87,7 +87,7 @@ func divide(inputs []input, most limits) []chunk {
 	return chunks
 }
 
-// isPart reports whether the chunk is a part already.
+// isPart reports whether the chunk already is a part.
 func (c *chunk) isPart() bool { return c.kind == runFile && len(c.inputs) == 1 }
 
 func (c *chunk) paths() []string {

@@ -18,10 +18,10 @@ import (
 	"github.com/efg-tools/efg/internal/worlds"
 )
 
-// encoder writes a run file of processes, or a part of one.
+// encoder writes a run file, or a part of one, from processes.
 type encoder func(w io.Writer, procs []*efg.Process, meta runfile.Meta) error
 
-// makeOfSegments makes a file of a chunk of segments.
+// makeOfSegments writes a file from a chunk of segments.
 func (m *merger) makeOfSegments(c *chunk, out *durable.File, encode encoder) (*outcome, error) {
 	o := &outcome{}
 	var procs []*efg.Process
@@ -68,8 +68,8 @@ func (m *merger) makeOfSegments(c *chunk, out *durable.File, encode encoder) (*o
 	return o, err
 }
 
-// writeOf writes a file of segments. Those from which no readable file can be written are left
-// out, if that was requested.
+// writeOf writes a file from segments. Those from which no readable file can be written are
+// omitted if that was requested.
 func (m *merger) writeOf(procs []*efg.Process, paths []string, meta runfile.Meta, out *durable.File, encode encoder) (left []string, err error) {
 	for len(procs) > 0 {
 		err := out.Write(func(w io.Writer) error { return encode(w, procs, meta) }, runfile.ReadBack)
@@ -89,7 +89,7 @@ func (m *merger) writeOf(procs []*efg.Process, paths []string, meta runfile.Meta
 	return left, nil
 }
 
-// firstBroken finds the first process from which alone no readable file can be written; -1:
+// firstBroken finds the first process from which alone no readable file can be written; -1 if
 // there is none.
 func firstBroken(procs []*efg.Process, meta runfile.Meta, encode encoder) (int, error) {
 	for i := range procs {
@@ -109,12 +109,12 @@ func firstBroken(procs []*efg.Process, meta runfile.Meta, encode encoder) (int, 
 // content.
 func isSystem(err error) bool { return errors.As(err, new(syscall.Errno)) }
 
-// isOpen reports whether a process has not said that it ends.
+// isOpen reports whether a process has not ended regularly.
 func isOpen(p *efg.Process) bool {
 	return slices.ContainsFunc(p.Streams, func(s efg.Stream) bool { return s.End == efg.EndOpen })
 }
 
-// join joins what a segment says about the run to what those before it say.
+// join combines what a segment says about the run with what the previous ones say.
 func (m *merger) join(meta *runfile.Meta, first string, r *recording, path string) error {
 	if m.opt.Recorded == nil {
 		if err := meta.CheckSame(first, &r.meta, path); err != nil {
@@ -125,7 +125,7 @@ func (m *merger) join(meta *runfile.Meta, first string, r *recording, path strin
 	return nil
 }
 
-// checkTwice refuses a process that exists twice.
+// checkTwice rejects a process that occurs twice.
 func (m *merger) checkTwice(procs []*efg.Process, paths []string) error {
 	if m.opt.Recorded != nil {
 		return nil
@@ -152,15 +152,15 @@ func (m *merger) withKnown(meta runfile.Meta) runfile.Meta {
 	return meta
 }
 
-// nameWorlds names the worlds of segments so that each name is of one world. Those
-// that are wrong in their segments are returned, by the segments' paths.
+// nameWorlds assigns an ID to each world of the segments, such that no two worlds share one. It
+// returns the IDs that differ from those in the segments, by segment path.
 func nameWorlds(inputs []input) map[string]uint64 {
 	var paths []string
 	var procs []worlds.Process
 	for i := range inputs {
 		h, err := segment.ReadHeader(inputs[i].path)
 		if err != nil {
-			continue // it is told when it is read
+			continue // reading it reports the error
 		}
 		p := h.Identity()
 		paths = append(paths, inputs[i].path)
@@ -205,7 +205,7 @@ func readSegments(inputs []input, tool string) []recording {
 }
 
 func readSegment(path, tool string) recording {
-	running := segment.BeingWritten(path) // before it is read: it may end meanwhile
+	running := segment.BeingWritten(path) // before it is read, because it may end meanwhile
 	s, err := segment.ReadFile(path)
 	if err != nil {
 		return recording{err: &runfile.PartError{Part: path, Cause: withoutName(err)}}
@@ -220,7 +220,7 @@ func readSegment(path, tool string) recording {
 	return recording{process: &s.Process, meta: meta, running: running}
 }
 
-// withoutName drops the file name that ReadFile puts in front.
+// withoutName removes the file name that ReadFile prepends.
 func withoutName(err error) error {
 	if cause := errors.Unwrap(err); cause != nil {
 		return cause
@@ -256,7 +256,7 @@ func metaOf(s *segment.Segment, tool string) (runfile.Meta, error) {
 	if h.Options&optionTotals != 0 {
 		m.Polls = runfile.PollTotals
 	}
-	end := h.EndMono // of a process that was killed, its last heartbeat
+	end := h.EndMono // of a process that was killed: its last heartbeat
 	for i := range s.Activities {
 		end = max(end, s.Activities[i].Since)
 	}

@@ -25,7 +25,7 @@ func (m *merger) ownChunks() error {
 	return nil
 }
 
-// help is any worker but 0: it makes its chunks and is done.
+// help is any worker except 0: it makes its chunks and is done.
 func (m *merger) help() error {
 	if !slices.ContainsFunc(m.plan.chunks, func(c chunk) bool { return m.own(&c) && !c.isPart() }) {
 		return nil
@@ -65,7 +65,7 @@ func (m *merger) isGone() bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// live gives heartbeats until stop is called.
+// live writes heartbeats until stop is called.
 func (m *merger) live() (stop func(), err error) {
 	name := m.workerFile("alive", m.opt.Worker)
 	if err := os.WriteFile(name, fmt.Appendf(nil, "%d\n", os.Getpid()), 0o666); err != nil {
@@ -88,8 +88,8 @@ func (m *merger) live() (stop func(), err error) {
 	return func() { close(quit); wg.Wait() }, nil
 }
 
-// leadChunks makes the chunks of worker 0, waits for the others', and makes those
-// of workers that do not work.
+// leadChunks makes the chunks of worker 0, waits for those of the others, and makes those of
+// workers that do not work.
 func (m *merger) leadChunks() error {
 	if err := m.ownChunks(); err != nil {
 		return err
@@ -115,16 +115,16 @@ func (m *merger) leadChunks() error {
 	return nil
 }
 
-// watch follows the heartbeats of workers. It compares times of one clock only, so that the
-// clocks of machines may differ.
+// watch tracks the heartbeats of workers. It compares only times of one clock, so the clocks of
+// machines may differ.
 type watch struct {
 	m       *merger
 	began   time.Time
-	changed map[int]time.Time // last time of a sign, by its writer's clock
-	since   map[int]time.Time // when that was seen, by ours
+	changed map[int]time.Time // time of the last heartbeat, by its writer's clock
+	since   map[int]time.Time // when that was seen, by the local clock
 }
 
-// isDead reports whether a worker has given up, or has been silent for long.
+// isDead reports whether a worker has given up, or has been silent for too long.
 func (w *watch) isDead(worker int) bool {
 	if _, err := os.Stat(w.m.workerFile("failed", worker)); err == nil {
 		return true

@@ -16,9 +16,9 @@ import (
 	"github.com/efg-tools/efg/internal/durable"
 )
 
-// The work directory holds, of chunk 7: 7.part, a run file of what is in the chunk,
-// and then 7.done, what there is to say of it. Of worker 2 it holds alive-2,
-// which is touched while that works, and failed-2 if it has given up.
+// For chunk 7, the work directory contains 7.part, a run file of what is in the chunk, and then
+// 7.done, the report about it. For worker 2 it contains alive-2, which is touched while the
+// worker works, and failed-2 if it has given up.
 
 // outcome is the content of a .done file.
 type outcome struct {
@@ -29,10 +29,10 @@ type outcome struct {
 
 // timing holds the intervals and timeouts of workers.
 type timing struct {
-	poll  time.Duration // between looks at the others
+	poll  time.Duration // between checks of the others
 	touch time.Duration // between heartbeats
-	stale time.Duration // without a heartbeat: taken for dead
-	first time.Duration // until worker 0 shows up
+	stale time.Duration // without a heartbeat before a worker counts as dead
+	first time.Duration // until worker 0 starts
 }
 
 func (t timing) orDefault() timing {
@@ -102,8 +102,8 @@ func (m *merger) cleanUp() {
 	}
 }
 
-// removeDir removes a directory in which a worker that was thought dead may
-// still put files.
+// removeDir removes a directory in which a worker that was considered dead may still create
+// files.
 func removeDir(path string) {
 	for range 3 {
 		if os.RemoveAll(path) == nil {
@@ -112,8 +112,8 @@ func removeDir(path string) {
 	}
 }
 
-// dropUseless removes the work directory after a failure, if there is nothing in it
-// that could be used another time, and no other worker is to put anything there.
+// dropUseless removes the work directory after a failure if it contains nothing that can be
+// reused, and no other worker will use it.
 func (m *merger) dropUseless() {
 	shared := slices.ContainsFunc(m.plan.chunks, func(c chunk) bool { return !m.own(&c) && !m.isDirect(&c) })
 	done, err := filepath.Glob(filepath.Join(m.work, "*.done"))
@@ -122,8 +122,8 @@ func (m *merger) dropUseless() {
 	}
 }
 
-// finished returns the outcome of a chunk that has been made. One with broken
-// files was made if they may be left out.
+// finished returns the outcome of a chunk that has been made. A chunk with broken files counts
+// as made if they may be omitted.
 func (m *merger) finished(c *chunk) (o outcome, ok bool) {
 	data, err := readFile(m.doneFile(c))
 	if err != nil || json.Unmarshal(data, &o) != nil || len(o.LeftOut) > 0 && !m.opt.SkipBroken {
@@ -139,8 +139,8 @@ func (m *merger) finished(c *chunk) (o outcome, ok bool) {
 	return o, true
 }
 
-// readFile reads a small file. (To open a file makes network file systems look
-// whether it is there.)
+// readFile reads a small file. (Opening a file makes network file systems check whether it
+// exists.)
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -150,8 +150,8 @@ func readFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, 64<<20))
 }
 
-// isDirect reports whether a chunk's files are merged as they are. One worker alone
-// gains nothing from making a part of them first.
+// isDirect reports whether a chunk's files are merged as they are. A single worker gains
+// nothing from making a part first.
 func (m *merger) isDirect(c *chunk) bool {
 	if c.isPart() {
 		return true
@@ -163,7 +163,7 @@ func (m *merger) isDirect(c *chunk) bool {
 	return !ok
 }
 
-// ensure makes a chunk that is not there yet.
+// ensure makes a chunk that does not exist yet.
 func (m *merger) ensure(c *chunk) error {
 	if m.isDirect(c) {
 		return nil

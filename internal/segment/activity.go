@@ -21,17 +21,17 @@ type Activity struct {
 	// else those of the last call, nil before the first.
 	InCall bool
 	Words  []uint64
-	// Tick tells calls of one thread apart; with times it is when the call began.
+	// Tick distinguishes calls of one thread; with times it is when the call began.
 	Tick uint64
 	// Since is when that call began, or else when the last one ended: nanoseconds of
 	// CLOCK_MONOTONIC; 0 if times were not recorded or no call was made yet.
 	Since uint64
-	// Busy: calls came and went too fast to see one.
+	// Busy: calls began and ended too fast to see one.
 	Busy bool
 }
 
-// glances is how often the state of a thread that is calling all the time is read
-// again; after that the thread is busy.
+// glances is the number of attempts to read the state of a thread that calls all the time;
+// after that the thread is busy.
 const glances = 64
 
 // activity reads what the thread whose record is at a ref is doing.
@@ -43,7 +43,7 @@ func (r *reader) activity(ref uint32, h *Header) (a Activity, err error) {
 	return a, err
 }
 
-// read reads what a thread is doing. Words are kept in the buffer, if that is large enough.
+// read reads what a thread is doing. Words are stored in the buffer if that is large enough.
 func (a *Activity) read(live *Stream, h *Header, words []uint64) {
 	*a = Activity{Thread: atomic.LoadUint32(&live.Thread), TID: int(atomic.LoadUint64(&live.TID))}
 	for range glances {
@@ -53,8 +53,8 @@ func (a *Activity) read(live *Stream, h *Header, words []uint64) {
 			since = atomic.LoadUint64(&live.LastTick)
 		}
 		a.Words = callWords(live, words)
-		// Without times all calls have one tick, and counted polls are no events: the words are
-		// compared, too, or those of two calls might be mixed.
+		// Without times all calls have the same tick, and counted polls are not events: the
+		// words are compared, too, because those of two calls might be mixed.
 		if isCall(live, a.Words) && atomic.LoadUint64(&live.CallTick) == a.Tick && atomic.LoadUint64(&live.Events) == a.Events {
 			a.InCall, a.Since = a.Tick != 0 && a.Words != nil, h.monotonic(since)
 			return
@@ -63,7 +63,8 @@ func (a *Activity) read(live *Stream, h *Header, words []uint64) {
 	a.Busy, a.Words, a.Tick = true, nil, 0
 }
 
-// callWords copies the words of the newest call into a buffer; nil if they are no call's.
+// callWords copies the words of the latest call into a buffer; nil if they are not those of a
+// call.
 func callWords(live *Stream, words []uint64) []uint64 {
 	n := signature.Header(atomic.LoadUint64(&live.Words[0])).Words()
 	if n < signature.FirstWord || n > MaxWords {
@@ -76,7 +77,7 @@ func callWords(live *Stream, words []uint64) []uint64 {
 	return words
 }
 
-// isCall reports whether these are still the words of the newest call.
+// isCall reports whether these still are the words of the latest call.
 func isCall(live *Stream, words []uint64) bool {
 	for i, w := range words {
 		if atomic.LoadUint64(&live.Words[i]) != w {
@@ -96,8 +97,8 @@ func (h *Header) monotonic(tick uint64) uint64 {
 	return h.StartMono + high<<32 + low>>32
 }
 
-// Activities reads what the threads of a segment's process are doing, and nothing
-// else: it takes microseconds, whatever the process has recorded.
+// Activities reads only what the threads of a segment's process are doing: it takes
+// microseconds, however much the process has recorded.
 func Activities(path string) (*Header, []Activity, error) {
 	w, err := OpenWatch(path)
 	if err != nil {
@@ -111,8 +112,8 @@ func Activities(path string) (*Header, []Activity, error) {
 	return &l.Header, l.Activities, nil
 }
 
-// pending is the call that the thread was in, as it was when its stream was read; nil
-// if it was in none, or has gone on since.
+// pending is the call that the thread was in when its stream was read; nil if there was none,
+// or the thread has continued since.
 func (a *Activity) pending(s *efg.Stream, h *Header) *efg.Pending {
 	head := signature.Header(0)
 	if a.Words != nil {

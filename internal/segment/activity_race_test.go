@@ -7,8 +7,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// The words of a call in progress are never those of two calls, even where nothing else tells the
-// calls apart: without times, and while polls are only counted.
+// The words of a call in progress are never a mix of two calls, even if nothing else
+// distinguishes the calls: without times, and while polls are only counted.
 func TestWordsOfOneCall(t *testing.T) {
 	live := &Stream{}
 	const n = 12

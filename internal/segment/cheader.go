@@ -18,7 +18,7 @@ func CFiles() map[string][]byte {
 	return map[string][]byte{"efg_layout.h": CHeader(), "schema.c": CSchema()}
 }
 
-// layoutTypes are the structs the C side shares, inner ones first.
+// layoutTypes are the structs that C shares, inner ones first.
 var layoutTypes = []any{
 	Header{}, Published{}, Turn{}, Stream{}, Node{}, NodeStats{}, HighBins{}, BinGroup{}, Times{}, Edge{}, Varies{}, Attr{},
 	SeqState{}, Seq{}, Chunk{}, Def{},

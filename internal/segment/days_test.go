@@ -77,7 +77,7 @@ func (r result) one(t testing.TB) *efg.Stream {
 	return &r.segments[0].Process.Streams[0]
 }
 
-// whole demands that all of p is there.
+// whole demands that all of p was recorded.
 func (r result) whole(t testing.TB, p *program) {
 	t.Helper()
 	s := r.one(t)
@@ -87,7 +87,7 @@ func (r result) whole(t testing.TB, p *program) {
 	checkPrefix(t, s, r.segments[0].Process.Defs, p, 6)
 }
 
-// stopped demands that p is there up to a point, and that the rest was counted.
+// stopped demands that p was recorded up to a point, and that the rest was counted.
 func (r result) stopped(t testing.TB, p *program, full syscall.Errno) {
 	t.Helper()
 	s := r.one(t)
@@ -126,14 +126,14 @@ func small(seed uint64) *program {
 	return p
 }
 
-// large needs a few megabytes.
+// large is a program that needs a few megabytes.
 func large(seed uint64) *program {
 	p := newProgram(seed, 200)
 	p.run(60000)
 	return p
 }
 
-// memory mounts a file system in memory of its own; only root may.
+// memory mounts a separate file system in memory; only root may do so.
 func memory(t *testing.T, size string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -144,7 +144,7 @@ func memory(t *testing.T, size string) string {
 	return dir
 }
 
-// A program may end as it likes: all its events are there.
+// However a program ends, all its events are recorded.
 func TestEnds(t *testing.T) {
 	p := small(1)
 	for _, c := range []struct {
@@ -175,8 +175,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// The call that a program did not get out of is there, without what it would have
-// told, and comes out of a run file as it was.
+// The call that a program did not return from is recorded, without its results, and a run file
+// preserves it.
 func TestEndsInACall(t *testing.T) {
 	const events = 30
 	p := small(1)
@@ -214,8 +214,8 @@ func TestEndsInACall(t *testing.T) {
 	}
 }
 
-// Children, closed descriptors, timers, another working directory: the program
-// works, and its segment holds its events and no others.
+// Children, closed descriptors, timers, another working directory: the program works, and its
+// segment holds its events and no others.
 func TestProgramsKeepToThemselves(t *testing.T) {
 	for _, name := range []string{"fork", "callback", "system", "descriptors", "chdir"} {
 		t.Run(name, func(t *testing.T) {
@@ -239,7 +239,7 @@ func relative(t *testing.T) (dir string, env []string) {
 	return dir, []string{"EFG_DIR=../" + filepath.Base(dir)}
 }
 
-// A program that becomes another one has two segments.
+// A program that executes another one has two segments.
 func TestExec(t *testing.T) {
 	p := small(3)
 	r := day{name: "exec", p: p}.run(t, build(t, "days", "-O2"))
@@ -263,8 +263,7 @@ func TestExec(t *testing.T) {
 	}
 }
 
-// Signals that would interrupt every allocation of space do not keep it from
-// succeeding.
+// Signals that would interrupt every allocation of space do not prevent it.
 func TestSignals(t *testing.T) {
 	p := large(4)
 	day{name: "signals", p: p}.run(t, build(t, "days", "-O2")).whole(t, p)
@@ -291,7 +290,7 @@ func TestFullFileSystem(t *testing.T) {
 		fill(dir, 1<<20)
 		day{name: "plain", p: p, dir: dir}.run(t, exe).notRecorded(t, p, "no space for "+dir)
 	})
-	t.Run("many ends", func(t *testing.T) { // wherever the space ends, events end there
+	t.Run("many ends", func(t *testing.T) { // wherever the space ends, the events end there
 		p := newProgram(6, 40)
 		p.run(5000)
 		for kb := 20; kb < 160; kb += 4 {
@@ -301,7 +300,7 @@ func TestFullFileSystem(t *testing.T) {
 	})
 }
 
-// Where files may not grow there is no SIGXFSZ, only less recorded.
+// If files may not grow there is no SIGXFSZ; less is recorded.
 func TestFileSizeLimit(t *testing.T) {
 	exe := build(t, "days", "-O2")
 	p := large(7)
@@ -312,7 +311,7 @@ func TestFileSizeLimit(t *testing.T) {
 	day{name: "plain", p: p, limits: "ulimit -f 8;"}.run(t, exe).notRecorded(t, p, "File too large")
 }
 
-// Of little address space the recorder takes little.
+// Of a limited address space the recorder uses little.
 func TestAddressSpaceLimit(t *testing.T) {
 	exe := build(t, "days", "-O2")
 	p := large(8)
@@ -341,7 +340,7 @@ func TestUnusableDirectory(t *testing.T) {
 	day{name: "plain", p: p, limits: "unset EFG_DIR;"}.run(t, exe).notRecorded(t, p, "EFG_DIR is not set")
 }
 
-// The segment does not swell a core dump.
+// Core dumps do not contain the segment.
 func TestNotInCoreDumps(t *testing.T) {
 	p := large(10)
 	r := day{name: "mapping", p: p}.run(t, build(t, "days", "-O2"))
@@ -356,7 +355,7 @@ func TestNotInCoreDumps(t *testing.T) {
 	}
 }
 
-// Threads that start at the same time each have their own, whole stream.
+// Threads that start at the same time each have a separate, complete stream.
 func TestThreads(t *testing.T) {
 	p := newProgram(11, 20)
 	p.run(5000)
@@ -410,7 +409,7 @@ func TestMoreThreadsThanFit(t *testing.T) {
 	}
 }
 
-// newObjects is a program of one event that makes an object.
+// newObjects is a program of one event that creates an object.
 func newObjects(t *testing.T) (p *program, slot int) {
 	for i := range signature.Procs() {
 		proc := &signature.Procs()[i]
@@ -459,8 +458,7 @@ func TestManyNodes(t *testing.T) {
 	}
 }
 
-// words are those of an event of the program's only callsite, but called from
-// somewhere else.
+// words are the words of an event of the program's only callsite, called from another place.
 func (p *program) words(callsite int) []uint64 {
 	words := make([]uint64, len(p.sites[0].proc.Words))
 	words[0] = uint64(signature.MakeHeader(p.sites[0].proc.ID, signature.C, false, len(words), 0))

@@ -21,7 +21,7 @@ func Read(path string) (*efg.Process, error) {
 	return &s.Process, nil
 }
 
-// ReadHeader reads the header of a segment file, and nothing else.
+// ReadHeader reads only the header of a segment file.
 func ReadHeader(path string) (*Header, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -59,9 +59,9 @@ func HasBegun(path string) (bool, error) {
 	return false, err
 }
 
-// ReadFile reads a segment file. The process may be running: each stream is then
-// as it was at some moment since, its events the first ones of the process's.
-// Following a stream that never pauses takes time in proportion to its events.
+// ReadFile reads a segment file. The process may be running: each stream then holds its events
+// up to some moment after the call began. Following a stream that never pauses takes time in
+// proportion to its events.
 func ReadFile(path string) (*Segment, error) {
 	s, err := readFile(path)
 	if err != nil {
@@ -83,7 +83,7 @@ func readFile(path string) (*Segment, error) {
 	if !st.Mode().IsRegular() || st.Size() < HeaderSize {
 		return nil, ErrNotSegment
 	}
-	// The file may grow while it is read: map what is not there yet, too.
+	// The file may grow while it is read: map the space after it, too.
 	data, err := syscall.Mmap(int(f.Fd()), 0, int(2*min(st.Size(), MaxFile)+64<<20), syscall.PROT_READ, syscall.MAP_SHARED)
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func readFile(path string) (*Segment, error) {
 	}
 }
 
-// allocated is how many bytes of a file are stored.
+// allocated is the number of bytes of a file that are stored.
 func allocated(f *os.File) uint64 {
 	st, err := f.Stat()
 	if err != nil {
@@ -112,8 +112,7 @@ func allocated(f *os.File) uint64 {
 	return uint64(st.Sys().(*syscall.Stat_t).Blocks) * 512
 }
 
-// parseMapped parses a mapping. Touching what a file that was cut short has no
-// longer is an error like others.
+// parseMapped parses a mapping. Accessing a part that was truncated causes an ordinary error.
 func parseMapped(r *reader) (s *Segment, err error) {
 	err = guarded(func() (err error) {
 		s, err = r.parse()

@@ -15,8 +15,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// dump lists a segment's records field by field, for FORMAT.md. Fields that are
-// zero are left out; those that differ from run to run are shown as dots.
+// dump lists a segment's records field by field, for FORMAT.md. Zero fields are omitted; fields
+// that differ from run to run are shown as dots.
 type dump struct {
 	data []byte
 	at   map[uint64]string

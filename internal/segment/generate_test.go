@@ -9,8 +9,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// program makes random event streams that look like programs: loops over
-// bodies of calls whose arguments stay, count up, alternate or vary at random.
+// program makes random event streams that resemble programs: loops over bodies of calls whose
+// arguments are constant, count up, alternate or vary at random.
 type program struct {
 	r      *rand.Rand
 	defs   efg.Definitions
@@ -57,7 +57,7 @@ func newProgram(seed uint64, sites int) *program {
 	return p
 }
 
-// run appends n or a few more events.
+// run appends at least n events.
 func (p *program) run(n int) {
 	for len(p.events) < n {
 		first := p.r.IntN(len(p.sites))
@@ -116,7 +116,7 @@ func (p *program) ident(v uint64) uint64 {
 	switch {
 	case v%3 == 0:
 		return signature.Const(int(v % 100))
-	case v%3 == 1: // an identity that no one defines
+	case v%3 == 1: // an identity that is not defined
 		return v >> 2
 	}
 	w := signature.Ident(signature.Hash(v, 77))

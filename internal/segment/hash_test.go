@@ -14,7 +14,7 @@ import (
 
 const hashVectors = "../../signature/testdata/xxh64.txt"
 
-// The recorder's XXH64 and Go's are held to one list of vectors.
+// The recorder's XXH64 and Go's are tested with one list of vectors.
 func TestHashVectors(t *testing.T) {
 	data, err := os.ReadFile(hashVectors)
 	if err != nil {

@@ -61,7 +61,7 @@ func checkPending(t testing.TB, s *efg.Stream, p *program) {
 	}
 }
 
-// reads are what a process's segment was while it ran.
+// readWhileRunning reads a process's segment while it runs.
 func readWhileRunning(t *testing.T, dir string, done <-chan error) (reads []*Segment) {
 	t.Helper()
 	for {
@@ -87,8 +87,8 @@ func readWhileRunning(t *testing.T, dir string, done <-chan error) (reads []*Seg
 	}
 }
 
-// A segment can be read while the process works: each time its first events, all
-// of them right. The events per process are few, for each read goes through all.
+// A segment can be read while the process works: each time it holds the first events, all of
+// them right. There are few events per process, because each read iterates over all of them.
 func TestReadWhileRecorded(t *testing.T) {
 	exes := feeders(t)
 	reads, between := 0, 0
@@ -165,8 +165,8 @@ func (p *program) encodeGrowing() []byte {
 	return b
 }
 
-// A process killed while its segment grows, or while it defines something,
-// leaves the events before, and whole definitions.
+// A process killed while its segment grows, or while it defines something, leaves the preceding
+// events, and complete definitions.
 func TestKilledWhileGrowing(t *testing.T) {
 	exes := feeders(t)
 	r := rand.New(rand.NewPCG(8, 15))
@@ -222,7 +222,7 @@ func TestKilledWhileGrowing(t *testing.T) {
 	t.Logf("%d were killed in a call", inCall)
 }
 
-// Files that are not segments, or no longer whole ones, are refused with an error that says so.
+// Files that are not segments, or are truncated, are rejected with an error that says so.
 func TestBrokenFiles(t *testing.T) {
 	dir := t.TempDir()
 	p := small(31)
@@ -270,8 +270,8 @@ func TestBrokenFiles(t *testing.T) {
 	}
 }
 
-// Holes behind what is in use do not matter, however many; one that is nearly all holes is
-// refused before anything is read.
+// Holes after the used part do not matter, however many there are; a file that is nearly all
+// holes is rejected before anything is read.
 func TestHoles(t *testing.T) {
 	dir := t.TempDir()
 	p := small(31)
@@ -299,7 +299,7 @@ func TestHoles(t *testing.T) {
 	}
 }
 
-// A file that is cut short under the reader's hands is an error, not a crash.
+// A file that is truncated while it is read causes an error, not a crash.
 func TestCutShortWhileRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.seg")
 	if err := os.WriteFile(path, make([]byte, 1<<16), 0o600); err != nil {

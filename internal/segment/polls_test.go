@@ -48,8 +48,8 @@ func (p *program) found() []efg.Input {
 	return slices.DeleteFunc(slices.Clone(p.events), func(e efg.Input) bool { return signature.FoundNothing(e.Words) })
 }
 
-// Polls that find nothing are counted, by the C recorder as by the Go builder, and
-// all else is in its order; also in a run file.
+// Polls that find nothing are counted by the C recorder as by the Go builder, and all other
+// calls are in order; also in a run file.
 func TestCountedPolls(t *testing.T) {
 	exe := feeder(t)
 	for seed := range uint64(12) {
@@ -158,9 +158,8 @@ func TestKilledWhileCounting(t *testing.T) {
 	}
 }
 
-// checkCountedPrefix demands that the process's stream has the first events of the
-// program, which goes round and round, those in order that found something and as
-// many counted as did not.
+// checkCountedPrefix demands that the process's stream has the first events of the program,
+// which repeats: in order those that found something, and as many counted as did not.
 func checkCountedPrefix(t *testing.T, process *efg.Process, p *program) {
 	t.Helper()
 	s, found := &process.Streams[0], p.found()

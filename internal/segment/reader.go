@@ -87,8 +87,8 @@ func (r *reader) parseHeader() (*Segment, error) {
 	return s, nil
 }
 
-// checkHeader refuses what another version has written, and takes over how much of
-// the file is in use.
+// checkHeader rejects what another version has written, and sets how much of the file is in
+// use.
 func (r *reader) checkHeader(h *Header) error {
 	if h.Version != Version || h.LayoutHash != LayoutHash() || h.HeaderSize != HeaderSize {
 		return &VersionError{h.Version, h.LayoutHash}
@@ -108,14 +108,15 @@ func (r *reader) checkHeader(h *Header) error {
 	return nil
 }
 
-// A recorder allocates what it uses. File systems may store it in less, but what is a hole
-// nearly everywhere was not recorded, and would take as much time and memory as if it had been.
+// A recorder allocates what it uses. File systems may store it in less space, but what is
+// almost entirely a hole was not recorded, and would take as much time and memory as if it had
+// been.
 const (
 	freeHoles = 1 << 30
 	mostHoles = 1 << 8
 )
 
-// MaxFile is the reach of refs: the size of the largest segment.
+// MaxFile is the size of the largest segment: what refs can address.
 const MaxFile = RefUnit << 32
 
 func (s *Segment) fill(r *reader) error {
@@ -138,7 +139,7 @@ func (s *Segment) fill(r *reader) error {
 	if h.Dropped > 0 {
 		p.Streams = append(p.Streams, efg.Stream{Thread: uint32(len(p.Streams)), Dropped: h.Dropped, End: efg.EndThread})
 	}
-	// Events refer to definitions; what was read of events is defined by now.
+	// Events refer to definitions; those of the events read are defined by now.
 	live := view[Header](r.data)
 	n := atomic.LoadUint32(&live.NDefs)
 	var err error
@@ -149,7 +150,7 @@ func (s *Segment) fill(r *reader) error {
 	return err
 }
 
-// Identity is the process as the header describes it, without what it recorded.
+// Identity is the process according to the header, without its recording.
 func (h *Header) Identity() efg.Process {
 	return efg.Process{
 		Rank: int(h.Rank), Size: int(h.Size), World: h.World, PID: int(h.PID), Host: text(h.Host[:]), MPI: text(h.MPI[:]),
@@ -178,28 +179,28 @@ func arguments(h *Header) []string {
 }
 
 const (
-	// patience is how often a record is read again that changes all the time.
+	// patience is the number of attempts to read a record that changes all the time.
 	patience = 1 << 20
-	// manyEvents would take a second to be followed.
+	// manyEvents take about a second to follow.
 	manyEvents = 30e6
 )
 
-// errBusy: the recorder is too fast to be read in between.
+// errBusy reports that the recorder is too fast for a consistent read.
 var errBusy = errors.New("changes too fast to read")
 
-// reader decodes records. Each record may be reached once only, so that a list
-// that loops ends in an error. The bytes may change while they are read: records
-// are read by whole words, in the order that FORMAT.md, "Publication", states.
+// reader decodes records. Each record may be reached only once, so a cyclic list causes an
+// error. The bytes may change while they are read: records are read by whole words, in the
+// order that FORMAT.md, "Publication", states.
 type reader struct {
 	data    []byte        // 8-byte aligned; of the file's first size() bytes
 	size    func() uint64 // bytes that exist by now, at most len(data)
-	used    uint64        // of them in use, when last looked at
-	seen    refSet        // records that were read, by where they start
-	filled  func() uint64 // bytes of the file that are no holes, about; nil: all are
-	lastTry bool          // no one will try again
+	used    uint64        // bytes in use, when last read
+	seen    refSet        // records that were read, by ref
+	filled  func() uint64 // approximate number of bytes of the file that are not holes; nil: all
+	lastTry bool          // nobody will try again
 }
 
-// refSet is a set of refs, in pages: a file may be large and have few.
+// refSet is a set of refs, in pages: a file may be large and contain few.
 type refSet map[uint32]*[64]uint64
 
 // add reports whether the ref was not in the set.
@@ -226,7 +227,7 @@ func decode(b []byte, to any) {
 	decodeWords(b[:v.Type().Size()], v.Addr().UnsafePointer())
 }
 
-// decodeWords copies whole words to what has room for them.
+// decodeWords copies as many whole words as fit.
 func decodeWords(b []byte, to unsafe.Pointer) {
 	words := unsafe.Slice((*uint64)(to), len(b)/8)
 	from := unsafe.Slice((*uint64)(unsafe.Pointer(&b[0])), len(b)/8)

@@ -22,8 +22,7 @@ func BeingWritten(path string) bool {
 }
 
 // Running reports whether a process of this machine has mapped the segment. A process that
-// merely has the number of the segment's process, because numbers are reused, has not, nor has
-// a zombie.
+// merely reuses the number of the segment's process has not, nor has a zombie.
 func Running(path string) bool {
 	host, pid, ok := ProcessIn(filepath.Base(path))
 	if here, err := os.Hostname(); !ok || err != nil || host != strings.ReplaceAll(here, "/", "_") {
@@ -49,7 +48,7 @@ func Running(path string) bool {
 	return false
 }
 
-// ProcessIn reads host and process number in a segment's name, HOST.PID.TIME.seg.
+// ProcessIn parses the host and the process number in a segment's name, HOST.PID.TIME.seg.
 func ProcessIn(name string) (host string, pid int, ok bool) {
 	parts := strings.Split(name, ".")
 	if len(parts) < 4 {

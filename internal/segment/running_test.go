@@ -12,9 +12,8 @@ import (
 	"github.com/efg-tools/efg/efg"
 )
 
-// A segment is written as long as the process that its name tells has it in its memory
-// and its recording is not over. That there is a process with this number means nothing:
-// numbers are used again.
+// A segment is being written while the process in its name has mapped it and its recording is
+// not over. A process with that number is not sufficient: numbers are reused.
 func TestBeingWritten(t *testing.T) {
 	dir := t.TempDir()
 	p := newProgram(7, 4)

@@ -13,7 +13,7 @@ import (
 type Sample struct {
 	Header     Header
 	Activities []Activity
-	// Calls, if requested. Those of an earlier sample have the same indices in a later one.
+	// Calls, if requested. A call has the same index in all later samples.
 	Calls []CallTime
 }
 
@@ -27,8 +27,8 @@ type CallTime struct {
 	Dur    uint64 // ns
 }
 
-// sampler looks at a segment repeatedly. What does not change it reads once, and
-// the counters of a thread that has done nothing not again.
+// sampler reads a segment repeatedly. It reads only once what does not change, and skips the
+// counters of a thread that has done nothing since.
 type sampler struct {
 	reader
 	found   Sample
@@ -37,29 +37,29 @@ type sampler struct {
 	nodes   uint64 // of all threads
 }
 
-// sampledThread is what is known of a thread.
+// sampledThread is the known state of a thread.
 type sampledThread struct {
 	ref   uint32
-	tail  uint32 // ref of the last node of its list that was seen, 0: none
+	tail  uint32 // ref of the last known node of its list, 0 if there is none
 	nodes []sampledNode
 	words [MaxWords]uint64
-	// Of the last look: the moment of the thread, and whether what nodes have counted was
-	// read at such a moment that was not the first one. What belongs to an event is counted
-	// shortly after it.
+	// Of the last sample: the state of the thread, and whether the counters of nodes were read
+	// in that state, and not the first time that it was seen. What belongs to an event is
+	// counted shortly after it.
 	events, call, last uint64
 	settled            bool
 }
 
-// sampledNode is a node whose counters are looked at.
+// sampledNode is a node whose counters are sampled.
 type sampledNode struct {
 	stats uint64 // offset of its NodeStats
-	call  int    // in Look.Calls
+	call  int    // in Sample.Calls
 }
 
-// maxStreams is how many threads a recorder has at most.
+// maxStreams is the maximum number of threads of a recorder.
 const maxStreams = 4096
 
-// look reads header and activities, and, if calls is set, what nodes have counted.
+// look reads the header, the activities and, if calls is set, the counters of nodes.
 func (k *sampler) look(calls bool) error {
 	if err := k.header(); err != nil {
 		return err
@@ -97,8 +97,8 @@ func (k *sampler) look(calls bool) error {
 	return nil
 }
 
-// header reads the header: its numbers, and its texts, which are written with some of
-// them, when these have changed or have just been found as before.
+// header reads the header. Its texts, which are written together with some of the numbers, are
+// read whenever these have changed, and once more afterwards.
 func (k *sampler) header() error {
 	const numbers = unsafe.Offsetof(Header{}.Family)
 	if len(k.data) < HeaderSize || binary.LittleEndian.Uint64(k.data) != Magic {
@@ -115,7 +115,7 @@ func (k *sampler) header() error {
 	return k.checkHeader(h)
 }
 
-// counters reads what a thread's nodes have counted.
+// counters reads the counters of a thread's nodes.
 func (k *sampler) counters(thread int, t *sampledThread, live *Stream) error {
 	events, call, last := atomic.LoadUint64(&live.Events), atomic.LoadUint64(&live.CallTick), atomic.LoadUint64(&live.LastTick)
 	same := events == t.events && call == t.call && last == t.last

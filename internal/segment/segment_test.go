@@ -23,7 +23,7 @@ import (
 // feeder is the program that feeds events to the C recorder.
 func feeder(t testing.TB) string { return build(t, "feed", "-O2") }
 
-// feeders are the feeder, and one that takes two edges for many: it notes turns before it
+// feeders are the feeder, and a variant for which two edges are many: it notes turns before it
 // enters them at their nodes.
 func feeders(t testing.TB) [2]string {
 	return [2]string{feeder(t), build(t, "feed", "-O2", "-DGRAPH_MANY_EDGES=2")}
@@ -129,8 +129,8 @@ func checkPrefix(t testing.TB, s *efg.Stream, defs []efg.Def, p *program, demote
 	compareStreams(t, s, want)
 }
 
-// compareStreams compares graphs node by node; a stream that was cut off, or that
-// had no space for an event, may keep code that its lengths say not to read.
+// compareStreams compares graphs node by node; a stream that was cut off, or that had no space
+// for an event, may contain code after the end that its lengths specify.
 func compareStreams(t testing.TB, got, want *efg.Stream) {
 	t.Helper()
 	if got.End == efg.EndFinalized && got.Dropped == 0 && !reflect.DeepEqual(got, want) {
@@ -157,8 +157,8 @@ func compareStreams(t testing.TB, got, want *efg.Stream) {
 	}
 }
 
-// The C recorder and the Go builder, fed the same events, give the same graph,
-// and the graph gives the events back.
+// The C recorder and the Go builder, given the same events, make the same graph, and the graph
+// yields the same events.
 func TestCAndGoBuildTheSameGraph(t *testing.T) {
 	exes := feeders(t)
 	for seed := range uint64(24) {
@@ -180,8 +180,8 @@ func TestCAndGoBuildTheSameGraph(t *testing.T) {
 	}
 }
 
-// killFeeder starts a feeder with these variables in its environment, and kills it
-// so long after it began.
+// killFeeder starts a feeder with these variables in its environment, and kills it after some
+// time.
 func killFeeder(t *testing.T, cmd *exec.Cmd, after time.Duration, env ...string) {
 	t.Helper()
 	cmd.Env = append(cmd.Env, env...)
@@ -200,8 +200,7 @@ func killFeeder(t *testing.T, cmd *exec.Cmd, after time.Duration, env ...string)
 	cmd.Wait()
 }
 
-// A process killed at any moment leaves exactly the events before the one in
-// flight.
+// A process killed at any moment leaves exactly the events before the one in progress.
 func TestKilledAtAnyMoment(t *testing.T) {
 	exes := feeders(t)
 	r := rand.New(rand.NewPCG(4, 2))
@@ -242,7 +241,7 @@ func TestGeneratedFilesAreFresh(t *testing.T) {
 	}
 }
 
-// FuzzParse: hostile bytes give an error or a segment, never a panic.
+// FuzzParse: hostile bytes cause an error or a segment, never a panic.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("EFG\x00SEG\n"), uint16(0), uint64(0))
 	valid := sampleSegment(f)

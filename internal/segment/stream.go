@@ -69,9 +69,9 @@ func (r *reader) stream(ref uint32, st *Stream, h *Header) (*efg.Stream, error) 
 	return s, nil
 }
 
-// pin reads a stream's record: first how it ended, then how many events it has,
-// with what belongs to that number, then where its nodes are. All that these
-// events need was stored before their number was; the recorder may go on.
+// pin reads a stream's record: first how it ended, then the number of events, with the data for
+// that number, then where its nodes are. Everything that these events need was stored before
+// their number was; the recorder may continue.
 func (r *reader) pin(ref uint32, st *Stream) (*Published, error) {
 	if err := r.record("stream", ref, st); err != nil {
 		return nil, err
@@ -113,9 +113,9 @@ func (r *reader) turns(ref uint32, st *Stream, numbers map[uint32]uint32) (map[u
 	return turns, nil
 }
 
-// ahead reports whether the stream has had events since it was pinned. Where
-// following them would take long, it asks to start again as long as that is worth
-// trying: most programs pause between events.
+// ahead reports whether the stream has had events since it was pinned. If following them would
+// take long, it requests a new start while that is worth trying: most programs pause between
+// events.
 func (r *reader) ahead(ref uint32, st *Stream) (bool, error) {
 	b, err := r.bytes("stream", ref, 0, uint64(unsafe.Sizeof(*st)))
 	if err != nil {
@@ -128,7 +128,7 @@ func (r *reader) ahead(ref uint32, st *Stream) (bool, error) {
 	return ahead, nil
 }
 
-// rawNode is a node and where it stands.
+// rawNode is a node with its position.
 type rawNode struct {
 	Node
 	ref uint32
@@ -186,9 +186,9 @@ func (r *reader) node(raw *rawNode, numbers map[uint32]uint32, times uint32) (*e
 	return n, err
 }
 
-// steps reads how the node was left: runs before the lengths of those that are closed,
-// see efg.OpenNode.Enter, and these before the edges that say how many are closed, see
-// efg.OpenEdge.
+// steps reads how the node was left. The order matters: runs before the lengths of those that
+// are closed, see efg.OpenNode.Enter, and these before the edges that say how many are closed,
+// see efg.OpenEdge.
 func (r *reader) steps(raw *rawNode, numbers map[uint32]uint32, n *efg.OpenNode) (err error) {
 	if raw.Runs != 0 {
 		if n.Runs, err = r.seq(raw.Runs); err != nil {
@@ -214,8 +214,8 @@ func (r *reader) steps(raw *rawNode, numbers map[uint32]uint32, n *efg.OpenNode)
 	return nil
 }
 
-// edges reads a node's edges as far as their ends are known: one to a newer node
-// than those of the list is of an event that is not published, or of a later one.
+// edges reads a node's edges whose ends are known: one to a newer node than those of the list
+// belongs to an event that is not published, or to a later one.
 func (r *reader) edges(raw *rawNode, numbers map[uint32]uint32, n *efg.OpenNode) error {
 	for ref := raw.Edges; ref != 0; {
 		e, err := r.edge(ref)

@@ -19,8 +19,8 @@ type Watch struct {
 	file *os.File
 }
 
-// OpenWatch opens a segment. The file may be removed meanwhile: what was mapped stays
-// readable. A file of another user is refused.
+// OpenWatch opens a segment. The file may be removed meanwhile: the mapping remains readable. A
+// file of another user is rejected.
 func OpenWatch(path string) (*Watch, error) {
 	f, err := openOwn(path)
 	if err != nil {
@@ -38,7 +38,7 @@ func OpenWatch(path string) (*Watch, error) {
 // ErrForeign: the file belongs to another user.
 var ErrForeign = errors.New("belongs to another user")
 
-// openOwn opens a regular file of our own, and nothing behind a symbolic link.
+// openOwn opens a regular file of the current user, without following a symbolic link.
 func openOwn(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -58,7 +58,7 @@ func openOwn(path string) (*os.File, error) {
 	return f, nil
 }
 
-// CheckOwner returns ErrForeign for what does not belong to the user of this process.
+// CheckOwner returns ErrForeign for a file that does not belong to the user of this process.
 func CheckOwner(fi os.FileInfo) error {
 	if st, ok := fi.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Geteuid() {
 		return ErrForeign
@@ -66,7 +66,7 @@ func CheckOwner(fi os.FileInfo) error {
 	return nil
 }
 
-// mapFile maps the file as it is by now, and room to grow.
+// mapFile maps the file in its current size, and room to grow.
 func (w *Watch) mapFile() error {
 	st, err := w.file.Stat()
 	if err != nil {
@@ -82,7 +82,7 @@ func (w *Watch) mapFile() error {
 	if w.data != nil {
 		syscall.Munmap(w.data)
 	}
-	if len(data) < len(w.data) { // what was found is not all in it
+	if len(data) < len(w.data) { // what was found extends past it
 		w.sampler = sampler{reader: reader{size: w.size}}
 	}
 	w.data = data
@@ -98,8 +98,8 @@ func (w *Watch) Close() {
 	w.file.Close()
 }
 
-// Look reads what the process is doing and, if calls is set, the number and time of its calls.
-// The result is valid until the next Look.
+// Look samples what the process is doing and, if calls is set, the number and time of its
+// calls. The result is valid until the next Look.
 func (w *Watch) Look(calls bool) (*Sample, error) {
 	var err error
 	for range 4 {
@@ -124,8 +124,7 @@ func (w *Watch) fileSize() uint64 {
 	return uint64(st.Size())
 }
 
-// guarded calls f. Touching what a file that was cut short has no longer is an error
-// like others.
+// guarded calls f. Accessing a part of a file that was truncated causes an ordinary error.
 func guarded(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// While a process works, a Watch sees its events become more, and never fails.
+// While a process works, a Watch sees the number of its events grow, and never fails.
 func TestWatch(t *testing.T) {
 	p := newProgram(7, 40)
 	p.run(20000)
@@ -65,7 +65,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// openSoon opens a segment that is just being made.
+// openSoon opens a segment that is just being created.
 func openSoon(t *testing.T, file string) *Watch {
 	t.Helper()
 	for until := time.Now().Add(10 * time.Second); ; {
@@ -82,7 +82,7 @@ func openSoon(t *testing.T, file string) *Watch {
 	}
 }
 
-// Hostile bytes are an error or nonsense, never a crash or a hang.
+// Hostile bytes cause an error or nonsense, never a crash or a hang.
 func TestWatchHostile(t *testing.T) {
 	valid := sampleSegment(t)
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -106,7 +106,7 @@ func TestWatchHostile(t *testing.T) {
 	}
 }
 
-// What is not a file of our own is refused.
+// Files that are not regular files of the current user are rejected.
 func TestWatchRefuses(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.seg")

@@ -11,7 +11,7 @@ import (
 type dwarfSearch struct {
 	d       *dwarf.Data
 	queries []query
-	funcs   map[dwarf.Offset]string // names of entries, followed through references
+	funcs   map[dwarf.Offset]string // names of entries, resolved through references
 }
 
 func newDwarfSearch(d *dwarf.Data, queries []query) *dwarfSearch {
@@ -33,8 +33,7 @@ func (s *dwarfSearch) run() {
 	}
 }
 
-// holds reports whether an entry's address ranges hold a query. A unit without
-// ranges is taken to.
+// holds reports whether an entry's address ranges contain a query. A unit without ranges may.
 func (s *dwarfSearch) holds(e *dwarf.Entry) bool {
 	ranges, err := s.d.Ranges(e)
 	if err != nil || len(ranges) == 0 {
@@ -55,8 +54,8 @@ type row struct {
 	line       int
 }
 
-// lines fills in files and lines from a unit's line table. A line table has
-// several sequences, in no order of addresses.
+// lines fills in files and lines from a unit's line table. A line table has several sequences,
+// which are not ordered by address.
 func (s *dwarfSearch) lines(unit *dwarf.Entry) {
 	rows := s.rows(unit)
 	for _, q := range s.queries {
@@ -86,8 +85,8 @@ func (s *dwarfSearch) rows(unit *dwarf.Entry) []row {
 	return rows
 }
 
-// functions fills in the functions of a unit's queries: the subprogram, and in
-// front of it the functions inlined at the place.
+// functions fills in the functions of a unit's queries: the subprogram, preceded by the
+// functions inlined at the position.
 func (s *dwarfSearch) functions(unit *dwarf.Entry) {
 	r := s.d.Reader()
 	r.Seek(unit.Offset)
@@ -112,8 +111,8 @@ func (s *dwarfSearch) functions(unit *dwarf.Entry) {
 	}
 }
 
-// enter puts the function of e in front of the names of the queries it holds.
-// Outer functions come first in the tree, so that the innermost ends up first.
+// enter prepends the function of e to the names of the queries it contains. Outer functions
+// come first in the tree, so the innermost ends up first.
 func (s *dwarfSearch) enter(e *dwarf.Entry) {
 	ranges, err := s.d.Ranges(e)
 	if err != nil {
@@ -130,8 +129,8 @@ func (s *dwarfSearch) enter(e *dwarf.Entry) {
 	}
 }
 
-// name returns a function's name, which may stand in the entry that this one
-// is an instance or the completion of.
+// name returns a function's name, which may be in the entry that this one is an instance or the
+// completion of.
 func (s *dwarfSearch) name(e *dwarf.Entry, hops int) string {
 	if n := entryName(e); n != "" {
 		return n

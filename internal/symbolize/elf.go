@@ -9,7 +9,7 @@ import (
 	"sort"
 )
 
-// BuildIDError says that a file is not the one that was loaded.
+// BuildIDError reports that a file is not the one that was loaded.
 type BuildIDError struct{ Path, Want, Have string }
 
 func (e *BuildIDError) Error() string {
@@ -41,7 +41,7 @@ func Resolve(path, buildID string, offsets []uint64) ([]Place, error) {
 	return places, nil
 }
 
-// query is one address that is looked for. Queries are sorted by address.
+// query is an address to look up. Queries are sorted by address.
 type query struct {
 	addr  uint64
 	place *Place

@@ -7,14 +7,14 @@ import (
 	"github.com/ianlancetaylor/demangle"
 )
 
-// longName is how many characters a function's name may have with its template
-// arguments; without them it may have more.
+// longName is the maximum length of a function's name with template arguments; without them it
+// may be longer.
 const longName = 80
 
-// functionName is what people call the function that the linker knows by a symbol: in C++ the
-// name with its namespaces and classes, without parameters, as the line distinguishes
-// overloads; of a Fortran module's procedure the name that debug information gives, too. Other
-// symbols stay as they are.
+// functionName is the human-readable name of the function with a symbol: in C++ the name with
+// its namespaces and classes, without parameters, because the line distinguishes overloads; for
+// a procedure of a Fortran module the name that debug information also has. Other symbols stay
+// as they are.
 func functionName(symbol string) string {
 	if _, procedure, ok := strings.Cut(symbol, "_MOD_"); ok && strings.HasPrefix(symbol, "__") {
 		return procedure
@@ -30,8 +30,8 @@ func functionName(symbol string) string {
 	return name
 }
 
-// entryName returns the name that an entry of debug information has itself, "" if it
-// has none. The linker's name says in which class a C++ function is.
+// entryName returns the name in an entry of debug information itself, "" if there is none. The
+// linker's name includes the class of a C++ function.
 func entryName(e *dwarf.Entry) string {
 	if symbol, ok := e.Val(dwarf.AttrLinkageName).(string); ok && strings.HasPrefix(symbol, "_Z") {
 		return functionName(symbol)

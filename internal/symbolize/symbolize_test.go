@@ -121,7 +121,7 @@ func TestResolveCPlusPlus(t *testing.T) {
 	want := map[string]string{
 		"mark_member":   "mesh::Halo::exchange",
 		"mark_template": "mesh::pack<double>",
-		"mark_inlined":  "mesh::Halo::wait in step", // step has no name for the linker
+		"mark_inlined":  "mesh::Halo::wait in step", // the linker has no name for step
 	}
 	for _, option := range []string{"-g", "-gdwarf-4", "-Wl,--strip-debug"} {
 		t.Run(option, func(t *testing.T) {

@@ -4,7 +4,7 @@ import "fmt"
 
 // Measure is what nodes are coloured by: their share of it in the graph.
 type Measure struct {
-	Name string // as the user gives it
+	Name string // as the user specifies it
 	of   func(n *Node) uint64
 	text string // "of the time in MPI"
 }
@@ -18,8 +18,8 @@ func Measures() []Measure {
 	}
 }
 
-// shades tell from which share on a node has which colour. They go from light to dark, so that
-// they can be distinguished in grey too.
+// shades are colours, each with the share from which a node has it. They go from light to dark,
+// so that they can be distinguished in greyscale too.
 var shades = []struct {
 	from         float64
 	fill, letter string

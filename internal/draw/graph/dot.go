@@ -43,7 +43,7 @@ func (g *Graph) DOT(w io.Writer, colour *Measure) error {
 	return b.Flush()
 }
 
-// label is what a node is labelled with, in lines.
+// label is the label of a node; it may have several lines.
 func (g *Graph) label(i int) string { return strings.Join(g.labelLines(i), "\n") }
 
 func (g *Graph) labelLines(i int) []string {
@@ -67,7 +67,7 @@ func (g *Graph) labelLines(i int) []string {
 	return slices.DeleteFunc(lines, func(l string) bool { return l == "" })
 }
 
-// dotEdges writes the edges of a node by the first of their branch runs.
+// dotEdges writes the edges of a node, ordered by their first branch runs.
 func (g *Graph) dotEdges(b *bufio.Writer) {
 	for i := 0; i < len(g.Edges); {
 		j := i
@@ -102,7 +102,7 @@ func quoteName(name string) string {
 	return name
 }
 
-// quoteDOT quotes a label; line ends align what is before them to the left.
+// quoteDOT quotes a label; its lines are left-aligned.
 func quoteDOT(s string) string {
 	s = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\l`).Replace(s)
 	return `"` + s + `\l"`

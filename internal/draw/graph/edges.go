@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// dotEdge is an edge as DOT has it.
+// dotEdge is an edge in the form of DOT.
 type dotEdge struct {
 	to    int
 	first uint64
 	label string
 }
 
-// appendDOTEdges appends the edges that an edge is written as.
+// appendDOTEdges appends the edges as which an edge is written.
 func appendDOTEdges(list []dotEdge, e *Edge) []dotEdge {
 	if e.Runs == nil {
 		return append(list, dotEdge{e.To, 0, fmt.Sprint(e.Weight)})

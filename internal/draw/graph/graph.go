@@ -22,7 +22,7 @@ type Graph struct {
 	Loops  []Loop // in preorder
 
 	inner []int // innermost loop of each node; nil if loops are collapsed
-	start int   // -1: none
+	start int   // -1 if there is none
 }
 
 // Node is a node, or a loop that was collapsed.
@@ -37,7 +37,7 @@ type Node struct {
 	// word i does. Nil of a collapsed loop.
 	Words []uint64
 	Mask  uint64
-	Polls uint64 // that found nothing and are only counted, not in the sequence
+	Polls uint64 // that completed nothing; they are only counted and not in the sequence
 	// Loop is the number of the innermost loop that the node is in, -1: none; or,
 	// of a collapsed loop, its own.
 	Loop      int
@@ -159,8 +159,8 @@ func (g *Graph) Start() string {
 // are merged.
 func (g *Graph) Collapse(depth int) *Graph {
 	out := &Graph{Rank: g.Rank, Thread: g.Thread, Events: g.Events, Timed: g.Timed, Loops: g.Loops, start: -1}
-	at := make([]int, len(g.Nodes)) // of nodes in the result
-	made := map[int]int{}           // of loops
+	at := make([]int, len(g.Nodes)) // by node: number in the result
+	made := map[int]int{}           // by loop
 	for i := range g.Nodes {
 		l := g.inner[i]
 		for l >= 0 && g.Loops[l].Depth > depth {
@@ -188,7 +188,7 @@ func (g *Graph) Collapse(depth int) *Graph {
 	return out
 }
 
-// join adds what a node of the loop does.
+// join adds the totals of a node of the loop.
 func (n *Node) join(o *Node) {
 	n.Polls += o.Polls
 	n.Calls += o.Calls
@@ -198,8 +198,7 @@ func (n *Node) join(o *Node) {
 	n.Gap.Merge(&o.Gap)
 }
 
-// joinEdges joins the edges of from that lead from one node to the same other
-// one.
+// joinEdges merges edges that lead from one node to the same other node.
 func (g *Graph) joinEdges(from *Graph, at []int) {
 	index := map[[2]int]int{}
 	for i := range from.Edges {

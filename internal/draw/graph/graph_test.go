@@ -56,7 +56,7 @@ func each(t *testing.T, f func(t *testing.T, run *runfile.Run, proc int, g *grap
 	}
 }
 
-// sequence is what the JSON form says about the order of the events.
+// sequence is the part of the JSON form that determines the order of the events.
 type sequence struct {
 	Schema, Start string
 	Events        int
@@ -78,7 +78,7 @@ type run struct {
 	to            string
 }
 
-// follow walks through the graph as its numbers say.
+// follow walks the graph as its numbers say.
 func (d *sequence) follow() []string {
 	next := map[string][]run{}
 	for _, e := range d.Edges {
@@ -109,7 +109,7 @@ func (d *sequence) follow() []string {
 	}
 }
 
-// The JSON form holds the sequence of the events.
+// The JSON form determines the sequence of the events.
 func TestJSONHoldsTheSequence(t *testing.T) {
 	each(t, func(t *testing.T, run *runfile.Run, proc int, g *graph.Graph) {
 		var b bytes.Buffer
@@ -130,7 +130,7 @@ func TestJSONHoldsTheSequence(t *testing.T) {
 	})
 }
 
-// Collapsed graphs are what collapsing the list of events gives.
+// Collapsed graphs equal those that collapsing the list of events yields.
 func TestCollapse(t *testing.T) {
 	each(t, func(t *testing.T, run *runfile.Run, proc int, g *graph.Graph) {
 		events := walk(t, run, proc)
@@ -272,7 +272,7 @@ func TestGraphML(t *testing.T) {
 	})
 }
 
-// Texts that XML and DOT would take for their own.
+// Texts that contain syntax of XML and DOT.
 func TestQuoting(t *testing.T) {
 	g := &graph.Graph{Nodes: []graph.Node{{Op: `MPI_<&>"\`, Args: []string{"a\x01b\n]]>"}, Site: "x.c:1", Loop: -1}}}
 	var b bytes.Buffer
@@ -294,7 +294,7 @@ func TestQuoting(t *testing.T) {
 
 var dotEdge = regexp.MustCompile(`(?m)^\t("?[a-z][a-z0-9.]*"?) -> ("?[a-z][a-z0-9.]*"?) \[label="([0-9,]+)"\];$`)
 
-// The edges of DOT add up to the weights; colours are those of the legend.
+// The edges of DOT sum to the weights; colours are those of the legend.
 func TestDOT(t *testing.T) {
 	each(t, func(t *testing.T, _ *runfile.Run, _ int, g *graph.Graph) {
 		for _, g := range []*graph.Graph{g, g.Collapse(1), g.Collapse(2)} {

@@ -100,7 +100,7 @@ const mlHead = `<?xml version="1.0" encoding="UTF-8"?>
          xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">
 `
 
-// GraphML writes all data of nodes and edges, as attributes that are declared first.
+// GraphML writes all data of nodes and edges as declared attributes.
 func (g *Graph) GraphML(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	b.WriteString(mlHead)
@@ -132,7 +132,7 @@ func (g *Graph) mlData(b *bufio.Writer, indent, on string, i int) {
 		}
 		if value, ok := k.value(g, i); ok {
 			fmt.Fprintf(b, "%s<data key=\"%s\">", indent, k.id)
-			xml.EscapeText(b, []byte(value)) // errors stick in b
+			xml.EscapeText(b, []byte(value)) // errors are kept in b
 			fmt.Fprintf(b, "</data>\n")
 		}
 	}

@@ -7,10 +7,10 @@ import (
 	"github.com/efg-tools/efg/internal/draw/layered"
 )
 
-// ErrTooLarge says that a graph has too many nodes and edges for a picture.
+// ErrTooLarge reports that a graph has too many nodes and edges for a picture.
 var ErrTooLarge = layered.ErrTooLarge
 
-// canvas is what a picture is drawn on. Lengths are in points, y grows down.
+// canvas is what a picture is drawn on. Lengths are in points, y increases downwards.
 type canvas interface {
 	// begin and end enclose what belongs to a node.
 	begin(name, tip string)
@@ -21,12 +21,12 @@ type canvas interface {
 	text(x, y float64, s, colour string, bold bool)
 }
 
-// Measures of pictures. The font is one whose characters are all as wide.
+// Measures of pictures. The font is monospaced.
 const (
 	fontSize   = 11.0
 	charWidth  = 0.6 * fontSize
 	lineHeight = 14.0
-	ascent     = 10.5 // from the top of a line to its base
+	ascent     = 10.5 // from the top of a line to its baseline
 	padding    = 7.0
 	arrowSize  = 8.0
 	// maxLine and maxRuns bound the characters of a line, and the branch runs at an
@@ -49,7 +49,7 @@ type Picture struct {
 	shares        []float64
 	lines, labels [][]string // of nodes and edges
 	layout        *layered.Layout
-	head, left    float64 // where the graph begins: below title and legend, in the middle
+	head, left    float64 // where the graph begins: below title and legend, centred
 	width, height float64
 }
 
@@ -103,7 +103,7 @@ func shorten(s string) string {
 	return s
 }
 
-// runLines is the label of an edge: its weight or branch runs, a line each.
+// runLines is the label of an edge: its weight or its branch runs, one per line.
 func runLines(e *Edge) []string {
 	var lines []string
 	for i, r := range e.Runs {
@@ -161,7 +161,7 @@ const swatch = 15*charWidth + 8
 
 func legendWidth() float64 { return float64(len(shades))*swatch + 2*padding }
 
-// moved moves points to where the graph is.
+// moved translates points to the position of the graph.
 func (p *Picture) moved(points ...layered.Point) []layered.Point {
 	out := make([]layered.Point, len(points))
 	for i, q := range points {
@@ -211,7 +211,7 @@ func (p *Picture) drawNode(c canvas, i int) {
 	c.end()
 }
 
-// tip is what a viewer shows of the node under the pointer.
+// tip is the tooltip of a node.
 func (g *Graph) tip(i int) string {
 	n := &g.Nodes[i]
 	s := g.Name(i) + ": " + plural(n.Calls, "call")

@@ -18,7 +18,7 @@ import (
 	"github.com/efg-tools/efg/internal/testing/testrun"
 )
 
-// element counts the elements of an XML document, and lists ids.
+// elements counts the elements of an XML document, and lists ids.
 func elements(t *testing.T, data []byte) (count map[string]int, ids map[string]bool) {
 	t.Helper()
 	count, ids = map[string]int{}, map[string]bool{}
@@ -42,8 +42,8 @@ func elements(t *testing.T, data []byte) (count map[string]int, ids map[string]b
 	}
 }
 
-// Pictures have each node, each edge with its label and arrow, and are the same
-// each time.
+// Pictures contain each node, and each edge with its label and arrow, and are the same each
+// time.
 func TestPictures(t *testing.T) {
 	measures := graph.Measures()
 	each(t, func(t *testing.T, _ *runfile.Run, proc int, g *graph.Graph) {
@@ -110,7 +110,7 @@ func TestPictureColours(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dark := map[int]bool{} // rows
+	dark := map[int]bool{} // y
 	for y := range img.Bounds().Dy() {
 		for x := range img.Bounds().Dx() {
 			if color.RGBAModel.Convert(img.At(x, y)) == (color.RGBA{0xa6, 0x36, 0x03, 255}) {
@@ -123,7 +123,7 @@ func TestPictureColours(t *testing.T) {
 	}
 }
 
-// chain is a graph of a long program: a loop around all, and branches.
+// chain is the graph of a long program: a loop around everything, and branches.
 func chain(nodes int) *graph.Graph {
 	g := &graph.Graph{}
 	for i := range nodes {
@@ -140,7 +140,7 @@ func chain(nodes int) *graph.Graph {
 	return g
 }
 
-// Large graphs are drawn as SVG; what has too many pixels is refused.
+// Large graphs are drawn as SVG; a PNG with too many pixels is rejected.
 func TestLargePicture(t *testing.T) {
 	g := chain(2000)
 	if err := g.SVG(io.Discard, nil); err != nil {
@@ -168,13 +168,13 @@ func BenchmarkPicture(b *testing.B) {
 	}
 }
 
-// A graph that is too wide to be read, or cannot be drawn, or would be too large a PNG, is
-// drawn with its outermost loops collapsed; one that can be read, as it is.
+// A graph that is too wide to be read, cannot be drawn, or would be too large a PNG is drawn
+// with its outermost loops collapsed; a readable one is drawn as it is.
 func TestReadable(t *testing.T) {
 	const drawing, pixels = false, true
 	for _, c := range []struct {
 		sim       sim.Config
-		collapsed map[bool]bool // drawn as pixels or not
+		collapsed map[bool]bool // by whether it is drawn as pixels
 	}{
 		{sim.Config{Program: "halo", Ranks: 27, Steps: 50, Seed: 1}, map[bool]bool{drawing: false, pixels: false}},
 		{sim.Config{Program: "mesh", Ranks: 64, Steps: 500, Seed: 1}, map[bool]bool{drawing: false, pixels: true}},

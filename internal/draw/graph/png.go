@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// maxPixels bounds the memory of a picture, manyPixels the pictures that are
-	// drawn at twice the size.
+	// maxPixels bounds the memory of a picture; pictures with fewer than manyPixels are drawn
+	// at twice the size.
 	maxPixels  = 100_000_000
 	manyPixels = 25_000_000
 	lineWidth  = 1.0
@@ -130,8 +130,8 @@ func (c *bitmap) polygon(points []layered.Point, fill string) {
 	z.Draw(c, area, image.NewUniform(colourOf(fill)), image.Point{})
 }
 
-// line draws a line through points, each piece for itself: a mask of all would be
-// as large as the page where a line goes across it and then down.
+// line draws a line through points, each segment separately: a mask for all of them would be as
+// large as the page if a line goes across it and then down.
 func (c *bitmap) line(points []layered.Point, stroke string) {
 	for i := 1; i < len(points); i++ {
 		a, b := points[i-1], points[i]
@@ -139,7 +139,7 @@ func (c *bitmap) line(points []layered.Point, stroke string) {
 		if length == 0 {
 			continue
 		}
-		// A bit longer than it is, so that there are no gaps where lines turn.
+		// Slightly longer than the segment, so that there are no gaps where lines turn.
 		dx, dy := (b.X-a.X)/length*lineWidth/2, (b.Y-a.Y)/length*lineWidth/2
 		c.polygon([]layered.Point{
 			{X: a.X - dx*0.5 - dy, Y: a.Y - dy*0.5 + dx}, {X: b.X + dx*0.5 - dy, Y: b.Y + dy*0.5 + dx},
@@ -148,7 +148,7 @@ func (c *bitmap) line(points []layered.Point, stroke string) {
 	}
 }
 
-// curveSteps is how many lines a curve is drawn with.
+// curveSteps is the number of segments of a curve.
 const curveSteps = 12
 
 func (c *bitmap) curve(points []layered.Point, stroke string) {

@@ -30,7 +30,7 @@ func (p *Picture) SVG(w io.Writer) error {
 	return c.Flush()
 }
 
-// svg is a canvas of SVG. Errors stick in it.
+// svg is a canvas of SVG. Errors are kept in it.
 type svg struct{ *bufio.Writer }
 
 func (c *svg) escaped(s string) { xml.EscapeText(c, []byte(s)) }

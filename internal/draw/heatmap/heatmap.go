@@ -14,7 +14,7 @@ import (
 	"github.com/efg-tools/efg/internal/units"
 )
 
-// Bins is how many rows the picture of a matrix has at most.
+// Bins is the maximum number of rows in the picture of a matrix.
 const Bins = 768
 
 // marginRight is the room for the scale, in pixels.
@@ -42,7 +42,7 @@ func PNG(w io.Writer, b *analysis.Bins) error {
 	return png.Encode(w, h)
 }
 
-// height is that of the cells, and at least that of the scale.
+// height is the height of the cells, or that of the scale if it is larger.
 func (h *heatMap) height() int { return max(h.cell*h.bins.Rows, 200) }
 
 func (h *heatMap) findRange() {
@@ -56,7 +56,7 @@ func (h *heatMap) findRange() {
 	}
 }
 
-// level is where a number of bytes lies between least and most, from 0 to 1.
+// level is the position of a number of bytes between the smallest and the largest, from 0 to 1.
 func (h *heatMap) level(n uint64) float64 {
 	if h.least == h.most {
 		return 1
@@ -65,7 +65,7 @@ func (h *heatMap) level(n uint64) float64 {
 	return (math.Log(float64(n)) - low) / (math.Log(float64(h.most)) - low)
 }
 
-// palette goes from light to dark, so that it can be distinguished in grey too.
+// palette goes from light to dark, so that it can be distinguished in greyscale too.
 var palette = []color.RGBA{
 	{255, 247, 188, 255}, {254, 217, 118, 255}, {253, 141, 60, 255}, {227, 26, 28, 255}, {128, 0, 38, 255}, {40, 0, 40, 255},
 }
@@ -121,7 +121,7 @@ func (h *heatMap) drawAxes() {
 	}
 }
 
-// drawScale draws the colours and what they stand for.
+// drawScale draws the colours with the amounts they stand for.
 func (h *heatMap) drawScale(x int) {
 	const width, height, labels = 16, 180, 5
 	for y := range height {

@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// Box is the size of what is to be placed, in any unit.
+// Box is the size of a box to place, in any unit.
 type Box struct{ Width, Height float64 }
 
-// Edge leads from one box to another, or to itself. Label is its label's size.
+// Edge leads from one box to another, or to itself. Label is the size of its label.
 type Edge struct {
 	From, To int
 	Label    Box
 }
 
-// Point is a place; Y grows down the page.
+// Point is a position; Y increases down the page.
 type Point struct{ X, Y float64 }
 
 // Layout says where everything is.
@@ -25,7 +25,7 @@ type Layout struct {
 	Edges         []Route
 }
 
-// Route is the way of an edge.
+// Route is the path of an edge.
 type Route struct {
 	// Points are those of a chain of cubic Bézier curves: the start, then two
 	// control points and an end for each. The last end is at the box that the edge
@@ -43,9 +43,9 @@ const (
 	// maxPoints bounds the points of a layout: boxes, and layers that edges cross.
 	maxPoints = 150_000
 	boxGap    = 24.0 // between neighbours in a layer
-	lineGap   = 10.0 // the same, if one of them is an edge
+	lineGap   = 10.0 // likewise, if one of them is an edge
 	layerGap  = 16.0 // between a layer of boxes and one of labels
-	steepest  = 12.0 // how far edges may go aside for each unit of the gap
+	steepest  = 12.0 // horizontal distance of an edge per unit of the gap
 	widestGap = 90.0
 	margin    = 10.0
 	loopWidth = 26.0 // of an edge from a box to itself
@@ -56,12 +56,12 @@ type vertex struct {
 	width, height float64
 	layer, pos    int
 	x             float64
-	box           int // -1: point of an edge
+	box           int // -1 for the point of an edge
 	up, down      []int
 }
 
-// chain is an edge with its points, the first and last ones boxes, in the
-// direction down the page.
+// chain is an edge with its points, of which the first and the last are boxes, directed down
+// the page.
 type chain struct {
 	points []int
 	label  int // the point that has the label
@@ -73,15 +73,15 @@ type drawing struct {
 	boxes    []Box
 	edges    []Edge
 	vertices []vertex
-	chains   []chain // of edges; without points: from a box to itself
+	chains   []chain // by edge; without points if it leads from a box to itself
 	layers   [][]int
 	beside   []float64 // width of the edges from a box to itself
-	tops     []float64 // of layers
+	tops     []float64 // by layer
 	bottoms  []float64
 }
 
-// New lays out a graph. The first box is likely to be at the top. An edge of a box that does
-// not exist is a bug of the caller. The only error is ErrTooLarge.
+// New lays out a graph. The first box is likely to be at the top. Edges must refer to existing
+// boxes. The only error is ErrTooLarge.
 func New(boxes []Box, edges []Edge) (*Layout, error) {
 	d := &drawing{boxes: boxes, edges: edges, chains: make([]chain, len(edges)), beside: make([]float64, len(boxes))}
 	for _, e := range edges {
@@ -107,7 +107,7 @@ func (d *drawing) ends(i int) (upper, lower int) {
 	return d.edges[i].From, d.edges[i].To
 }
 
-// turn finds the edges that close a circle.
+// turn finds the edges that close a cycle.
 func (d *drawing) turn() {
 	out := make([][]int, len(d.boxes)) // edges
 	for i, e := range d.edges {
@@ -161,7 +161,7 @@ func (d *drawing) assignLayers() int {
 	return points
 }
 
-// longestWays are the layers by the longest ways that lead to the boxes.
+// longestWays assigns layers by the longest paths that lead to the boxes.
 func (d *drawing) longestWays() []int {
 	n := len(d.boxes)
 	down, up, waits := make([][]int, n), make([]int, n), make([]int, n)
@@ -188,7 +188,7 @@ func (d *drawing) longestWays() []int {
 			}
 		}
 	}
-	// Boxes with more edges down than up go as far down as they can.
+	// Boxes with more edges down than up go as far down as possible.
 	for _, v := range slices.Backward(sorted) {
 		if len(down[v]) <= up[v] {
 			continue

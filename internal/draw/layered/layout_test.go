@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// random is a graph as programs give it: a long way with loops, branches, and
-// edges from nodes to themselves.
+// random is a graph similar to those of programs: a long path with loops, branches, and edges
+// from nodes to themselves.
 func random(r *rand.Rand, n int) ([]Box, []Edge) {
 	var boxes []Box
 	var edges []Edge
@@ -26,8 +26,7 @@ func random(r *rand.Rand, n int) ([]Box, []Edge) {
 	return boxes, edges
 }
 
-// Boxes and labels have places of their own, within the page, and edges begin and
-// end at their boxes.
+// Boxes and labels do not overlap and are on the page, and edges begin and end at their boxes.
 func TestLayout(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -69,8 +68,8 @@ func checkLayout(t *testing.T, boxes []Box, edges []Edge, l *Layout) {
 	}
 }
 
-// checkRoute checks that an edge touches its boxes, and no others where it is
-// upright in their layers.
+// checkRoute checks that an edge touches its boxes, and no others in whose layers it is
+// vertical.
 func checkRoute(t *testing.T, boxes []Box, i int, e *Edge, l *Layout) {
 	t.Helper()
 	p := l.Edges[i].Points
@@ -112,7 +111,7 @@ func TestSimple(t *testing.T) {
 	}
 }
 
-// A graph that would take forever is refused at once.
+// A graph that would take forever is rejected at once.
 func TestTooLarge(t *testing.T) {
 	boxes := make([]Box, 3000)
 	var edges []Edge

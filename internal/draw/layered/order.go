@@ -6,14 +6,15 @@ import (
 )
 
 const (
-	// maxSweeps bounds the sweeps over the layers, patience those that bring nothing.
+	// maxSweeps bounds the sweeps over the layers, patience the consecutive ones without
+	// improvement.
 	maxSweeps = 24
 	patience  = 6
 	// sweepWork bounds sweeps times points.
 	sweepWork = 3_000_000
 )
 
-// order puts the vertices of each layer into an order with few crossings.
+// order arranges the vertices of each layer with few crossings.
 func (d *drawing) order() {
 	d.firstOrder()
 	best, least := d.positions(), d.crossings()
@@ -34,8 +35,7 @@ func (d *drawing) order() {
 	}
 }
 
-// firstOrder takes the vertices in the order in which a depth-first search meets
-// them.
+// firstOrder arranges the vertices in the order in which a depth-first search visits them.
 func (d *drawing) firstOrder() {
 	seen := make([]bool, len(d.vertices))
 	for root := range d.boxes {
@@ -110,7 +110,7 @@ func (d *drawing) crossings() int {
 			for _, v := range d.vertices[u].down {
 				ends = append(ends, d.vertices[v].pos)
 			}
-			for _, pos := range ends { // those before that end further right
+			for _, pos := range ends { // earlier ones that end further right
 				total += count
 				for i := pos + 1; i > 0; i &= i - 1 {
 					total -= tree[i]

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// place gives the vertices their x: of four alignments (with the neighbours above
-// or below, from the left or from the right) the mean of the two in the middle.
+// place assigns x coordinates: of four alignments (with the neighbours above or below, from the
+// left or from the right) it takes the mean of the middle two.
 func (d *drawing) place() {
 	crossed := d.conflicts()
 	var all [4][]float64
@@ -51,8 +51,8 @@ func width(xs []float64) float64 {
 	return high - low
 }
 
-// conflicts are the steps between layers that cross a step of a long edge, which
-// is to stay straight.
+// conflicts are the segments between layers that cross a segment of a long edge, which is to
+// stay straight.
 func (d *drawing) conflicts() map[[2]int]bool {
 	crossed := map[[2]int]bool{}
 	for k := 1; k < len(d.layers); k++ {
@@ -84,8 +84,8 @@ func (d *drawing) isInner(v int) bool {
 	return d.vertices[v].box < 0 && d.vertices[d.vertices[v].up[0]].box < 0
 }
 
-// alignment puts vertices into blocks, one above the other, and the blocks as close
-// together as can be.
+// alignment arranges vertices in blocks, one above the other, and the blocks as close together
+// as possible.
 type alignment struct {
 	d        *drawing
 	crossed  map[[2]int]bool
@@ -93,7 +93,7 @@ type alignment struct {
 	layers   [][]int
 	pos      []int
 	root     []int
-	next     []int // in the block, round
+	next     []int // in the block, cyclic
 }
 
 func (a *alignment) solve() []float64 {
@@ -155,14 +155,14 @@ func (a *alignment) align() {
 	}
 }
 
-// apart says how far one block has to be from one on its left.
+// apart is the minimum distance of a block from one on its left.
 type apart struct {
 	block int
 	gap   float64
 }
 
-// compact puts the blocks as far to the left as their neighbours let them, and
-// then as far to the right as they can without moving others.
+// compact moves the blocks as far to the left as their neighbours allow, and then as far to the
+// right as possible without moving others.
 func (a *alignment) compact() []float64 {
 	n := len(a.d.vertices)
 	left, right, waits := make([][]apart, n), make([][]apart, n), make([]int, n)

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// finish computes places and ways.
+// finish computes positions and routes.
 func (d *drawing) finish() *Layout {
 	d.placeLayers()
 	left, right := 0.0, 0.0
@@ -39,8 +39,8 @@ func (d *drawing) finish() *Layout {
 	return out
 }
 
-// placeLayers gives the layers their y. Where edges go far to the side between two
-// of them these are further apart.
+// placeLayers assigns y coordinates to the layers. Where edges go far sideways between two
+// layers, these are further apart.
 func (d *drawing) placeLayers() {
 	y := margin
 	for _, layer := range d.layers {
@@ -57,7 +57,7 @@ func (d *drawing) placeLayers() {
 	}
 }
 
-// besideBox is the way of an edge from a box to itself, on its right side.
+// besideBox is the route of an edge from a box to itself, on its right side.
 func (d *drawing) besideBox(i int, out *Layout) Route {
 	e := &d.edges[i]
 	c, b := out.Boxes[e.From], d.boxes[e.From]
@@ -68,16 +68,16 @@ func (d *drawing) besideBox(i int, out *Layout) Route {
 	}
 }
 
-// port is where an edge leaves a box below and reaches one above.
+// port is where an edge leaves the upper box and reaches the lower one.
 type port struct{ upper, lower float64 }
 
-// end is an edge at a side of a box, and the x of the next point of its way.
+// end is an edge at a side of a box, and the x of the next point of its route.
 type end struct {
 	edge int
 	x    float64
 }
 
-// ports spreads the edges at each side of a box in the order in which they go on.
+// ports spreads the edges at each side of a box in the order of their next points.
 func (d *drawing) ports(out *Layout) []port {
 	ports := make([]port, len(d.edges))
 	below, above := make([][]end, len(d.boxes)), make([][]end, len(d.boxes))
@@ -104,8 +104,8 @@ func (d *drawing) ports(out *Layout) []port {
 	return ports
 }
 
-// route is the way of an edge through its points: straight through layers, curved
-// between them.
+// route is the route of an edge through its points: straight through layers, curved between
+// them.
 func (d *drawing) route(i int, out *Layout, p port) Route {
 	c := &d.chains[i]
 	upper, lower := c.points[0], c.points[len(c.points)-1]
@@ -125,7 +125,7 @@ func (d *drawing) route(i int, out *Layout, p port) Route {
 	return r
 }
 
-// curve goes on to a point, upright at both ends.
+// curve continues to a point, vertical at both ends.
 func curve(way []Point, to Point) []Point {
 	from := way[len(way)-1]
 	if from == to {

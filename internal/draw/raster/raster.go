@@ -12,7 +12,7 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// Margins of pictures, in pixels, and the width of a letter.
+// Margins of pictures in pixels, and the width of a character.
 const (
 	Left       = 70
 	Top        = 60

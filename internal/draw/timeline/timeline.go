@@ -14,8 +14,8 @@ import (
 	"github.com/efg-tools/efg/internal/units"
 )
 
-// procColors distinguish procedures, also for the colour-blind; after the last one they repeat,
-// paler.
+// procColors distinguish procedures, also for colour-blind people; after the last one they
+// repeat, paler.
 var procColors = []color.RGBA{
 	{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255}, {86, 180, 233, 255},
 	{230, 159, 0, 255}, {90, 60, 140, 255}, {140, 90, 50, 255}, {60, 60, 60, 255}, {180, 190, 40, 255},
@@ -39,14 +39,14 @@ func Color(p byte) color.RGBA {
 	return color.RGBA{paler(c.R), paler(c.G), paler(c.B), 255}
 }
 
-// plotArea is how a timeline lies in a picture.
+// plotArea is the layout of a timeline in a picture.
 type plotArea struct {
 	*timeline.View
 	cell, line int // width of a pixel and height of a row
 }
 
 const (
-	sheetWidth  = 1200 // that is made use of
+	sheetWidth  = 1200 // the width that is aimed at
 	sheetHeight = 560
 	legendWidth = 260
 	legendStep  = 18
@@ -57,12 +57,12 @@ func newSheet(v *timeline.View) *plotArea {
 	return &plotArea{v, max(1, sheetWidth/max(v.Width, 1)), max(1, min(24, sheetHeight/max(len(v.Rows), 1)))}
 }
 
-// size is that of the whole picture.
+// size is the size of the whole picture.
 func (s *plotArea) size() (width, height int) {
 	return raster.Left + s.Width*s.cell + 20 + legendWidth, raster.Top + max(len(s.Rows)*s.line, legendStep*(min(len(s.Legend), mostLegend)+2)) + raster.Bottom + 20
 }
 
-// stretches shows the runs of equal pixels of a row.
+// stretches calls show for the runs of equal pixels of a row.
 func (s *plotArea) stretches(row int, show func(from, until int, pixel byte)) {
 	line := s.Pixels[row*s.Width : (row+1)*s.Width]
 	for from := 0; from < len(line); {
@@ -75,7 +75,7 @@ func (s *plotArea) stretches(row int, show func(from, until int, pixel byte)) {
 	}
 }
 
-// legend shows what the colours stand for.
+// legend calls show for the entries of the legend.
 func (s *plotArea) legend(show func(line int, pixel byte, text string)) {
 	total := uint64(0)
 	for _, p := range s.Legend {
@@ -89,7 +89,7 @@ func (s *plotArea) legend(show func(line int, pixel byte, text string)) {
 	show(line, timeline.Outside, "outside MPI")
 }
 
-// ticks shows places of the time axis: at round times.
+// ticks calls show for the ticks of the time axis, at round times.
 func (s *plotArea) ticks(show func(x int, text string)) {
 	span := float64(s.To() - s.From)
 	step := int64(1)
@@ -105,7 +105,7 @@ func (s *plotArea) ticks(show func(x int, text string)) {
 	}
 }
 
-// rowStep is from how many rows on one has a label.
+// rowStep is the distance of rows with a label.
 func (s *plotArea) rowStep() int {
 	step := 1
 	for step*s.line < 14 {

@@ -52,8 +52,8 @@ func parseTree(t *testing.T, doc string) *element {
 	return root.children[0]
 }
 
-// model is what GXL 1.0 says about an element: the order of those inside it, each
-// followed by a blank, whether it holds text, and its attributes.
+// model is what GXL 1.0 says about an element: the order of its children, each followed by a
+// blank, whether it holds text, and its attributes.
 type model struct {
 	content  string
 	text     bool
@@ -153,13 +153,13 @@ func (e *element) attr(name string) *element {
 	return nil
 }
 
-// readSchema is the metamodel as a document's own schema tells it.
+// readSchema is the metamodel according to a document's own schema.
 type readSchema struct {
 	kinds    map[string]string // of schema nodes, by id: NodeClass, AttributeClass ...
 	names    map[string]string
 	abstract map[string]bool
 	parents  map[string]string
-	attrs    map[string][]string // of classes, ids of attribute classes
+	attrs    map[string][]string // ids of attribute classes, by class
 	domains  map[string]string
 	from, to map[string]string
 	// limits of the ends of associations, by association and end.
@@ -227,7 +227,7 @@ func (s *readSchema) isA(class, want string) bool {
 	return false
 }
 
-// domain is that of an attribute of a class, "" if it has none of that name.
+// domain is the domain of an attribute of a class, "" if the class does not have it.
 func (s *readSchema) domain(class, name string) string {
 	for ; class != ""; class = s.parents[class] {
 		for _, id := range s.attrs[class] {
@@ -266,7 +266,7 @@ func conform(t *testing.T, root *element) {
 			}
 		}
 	}
-	count := map[[3]string]int{} // of object, association and the end that is counted
+	count := map[[3]string]int{} // by object, association and the end that is counted
 	for _, e := range root.children[1].children {
 		if e.name != "edge" {
 			continue

@@ -11,8 +11,8 @@ import (
 	"github.com/efg-tools/efg/internal/testing/testrun"
 )
 
-// FuzzRead replaces lines of a document: the result is refused, with a place, or
-// makes a valid file whose document makes the same file.
+// FuzzRead replaces lines of a document: the result is rejected, with its position, or yields a
+// valid file whose document yields the same file.
 func FuzzRead(f *testing.F) {
 	var bases [][]string
 	files := testrun.Texts(f, "../../../efg/text/testdata")

@@ -27,7 +27,7 @@ func (r *reader) process(o *object) error {
 	return f.err
 }
 
-// endProcess checks the process that the objects before have told.
+// endProcess checks the process that the preceding objects described.
 func (r *reader) endProcess() error {
 	if r.proc == nil {
 		return nil
@@ -139,7 +139,7 @@ func (r *reader) signature(o *object) error {
 	return r.streams[len(r.streams)-1].AddNode(n)
 }
 
-// event adds an event to the stream that its signature is of: PROCESS.STREAM.NODE.
+// event adds an event to the stream of its signature, PROCESS.STREAM.NODE.
 func (r *reader) event(o *object, signature string) error {
 	parts := strings.Split(signature, ".")
 	if len(parts) != 3 {

@@ -41,7 +41,7 @@ func read(doc string) (*export.Run, error) {
 	return run, Read("doc", strings.NewReader(doc), run.Add, nil)
 }
 
-// again is the run file of a document.
+// again is the run file made from a document.
 func again(tb testing.TB, doc string) []byte {
 	tb.Helper()
 	run, err := read(doc)
@@ -51,8 +51,8 @@ func again(tb testing.TB, doc string) []byte {
 	return testrun.Encode(tb, run.Procs, run.Meta)
 }
 
-// Documents of recorded programs are valid GXL, instances of the metamodel that
-// they hold, and make the same bytes again.
+// Documents of recorded programs are valid GXL, instances of the metamodel that they hold, and
+// yield the same bytes again.
 func TestRecordedPrograms(t *testing.T) {
 	for name, data := range testrun.Texts(t, "../../../efg/text/testdata") {
 		t.Run(name, func(t *testing.T) {
@@ -68,8 +68,7 @@ func TestRecordedPrograms(t *testing.T) {
 	}
 }
 
-// simulated runs come back, too, with sums in place of hashes where there are many
-// processes.
+// Simulated runs come back, too, with sums in place of hashes if there are many processes.
 func TestSimulatedPrograms(t *testing.T) {
 	for _, c := range []sim.Config{
 		{Program: "halo", Ranks: 8, Steps: 5, Stats: true},
@@ -126,9 +125,8 @@ var (
 	results     = regexp.MustCompile(`"out":\{.*\},"site"`)
 )
 
-// renamed names requests in the order in which they are issued, and those that
-// were issued before "?". Of events that complete one of these the results are left
-// out.
+// renamed names requests in the order in which they are issued, and those that were issued
+// earlier "?". It removes the results of events that complete one of the latter.
 func renamed(list []string) []string {
 	names := map[string]string{}
 	out := make([]string, len(list))
@@ -154,8 +152,8 @@ func renamed(list []string) []string {
 }
 
 // sameNames demands that operations and requests of a window have the names of the whole
-// document, and that what a call completes is the same, by an edge or, if it lies before
-// the window, by name.
+// document, and that what a call completes is the same: by an edge or, if it lies before the
+// window, by name.
 func sameNames(t *testing.T, window, whole *element, from uint64) {
 	t.Helper()
 	inWhole := operations(whole)
@@ -185,7 +183,7 @@ type shownAs struct {
 	completes, requests []string
 }
 
-// operations are those of a document, by their TraceableUnitID.
+// operations are those of a document, by TraceableUnitID.
 func operations(root *element) map[string]*shownAs {
 	names, found := map[string]string{}, map[string]*shownAs{}
 	trace := root.children[1]
@@ -215,8 +213,8 @@ func operations(root *element) map[string]*shownAs {
 	return found
 }
 
-// Windows hold the events between two numbers, with the times that they had; what is
-// imported has requests by other names.
+// Windows hold the events between two numbers, with their original times; after an import their
+// requests have other names.
 func TestWindows(t *testing.T) {
 	for name, data := range testrun.Texts(t, "../../../efg/text/testdata") {
 		if name == "threads" {
@@ -264,7 +262,7 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// What is wrong is told with its place.
+// Errors are reported with their position.
 func TestErrors(t *testing.T) {
 	r := testrun.Decode(t, testrun.Texts(t, "../../../efg/text/testdata")["fail"])
 	sel := all(r)
@@ -302,7 +300,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// endless is a document without an end.
+// endless is an endless document.
 type endless struct{ s string }
 
 func (e endless) Read(p []byte) (int, error) {
@@ -312,7 +310,7 @@ func (e endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Documents without end are refused, however they go on.
+// Endless documents are rejected, whatever they contain.
 func TestEndlessDocuments(t *testing.T) {
 	for _, s := range []string{"<", "<a>", "x", "<!--", "<a ", "&"} {
 		if err := Read("doc", endless{s}, new(export.Run).Add, nil); err == nil {

@@ -2,10 +2,10 @@ package gxl
 
 import "slices"
 
-// The metamodel: MTF's classes with their attributes and associations. Names
-// that begin with "efg." are not of MTF: they hold what it takes to make the run
-// file again. Where MTF has an integer and MPI also a constant or an array, NAME
-// holds the integer, NAMESymbol the constant's name, and NAMEList the array.
+// The metamodel: MTF's classes with their attributes and associations. Names that begin with
+// "efg." are not part of MTF: they hold what is needed to restore the run file. Where MTF has
+// an integer and MPI also a constant or an array, NAME holds the integer, NAMESymbol the
+// constant's name, and NAMEList the array.
 
 type domain string
 
@@ -29,8 +29,8 @@ type attribute struct {
 	domain domain
 }
 
-// association is a class of edges. Limits tell with how many objects of the class
-// at that end one at the other is associated; max -1: any number.
+// association is a class of edges. The limits of an end say with how many objects of its class
+// an object at the other end is associated; a maximum of -1 means any number.
 type association struct {
 	name               string
 	from, to           string

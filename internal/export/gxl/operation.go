@@ -12,9 +12,9 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// event writes the operations that an event is: the objects of docs/mtf.md, with
-// associations as edges. What it takes to make the event again is with the first. shown is
-// the event in the whole run.
+// event writes the operations that an event is: the objects of docs/mtf.md, with associations
+// as edges. The first one holds what is needed to restore the event. shown is the event in the
+// whole run.
 func (w *writer) event(e, shown *reconstruct.Event, j int) error {
 	words := e.Words()
 	if words == nil {
@@ -52,7 +52,7 @@ type operation struct {
 	class *class
 	id    string
 	words []uint64
-	// suffix tells an event's operations apart; "" for the first.
+	// suffix distinguishes an event's operations; "" for the first.
 	suffix string
 	edges  []edge // to be written after the node
 	parts  []part
@@ -60,7 +60,7 @@ type operation struct {
 
 type edge struct{ to, class string }
 
-// part is an object of its own that belongs to an operation.
+// part is a separate object that belongs to an operation.
 type part struct {
 	class   *class
 	edge    string
@@ -112,7 +112,7 @@ func (o *operation) write(members []member, j int) {
 	o.finish()
 }
 
-// record writes what it takes to make the event again.
+// record writes what is needed to restore the event.
 func (o *operation) record(j int) {
 	w, e := o.w, o.e
 	w.p.attr("efg.signature", "string", fmt.Sprintf("%d.%d.%d", w.number, j, e.Node()))
@@ -174,8 +174,8 @@ func (o *operation) part(k int, q *part) {
 	o.edges = o.edges[:0]
 }
 
-// value writes an attribute: an integer where the metamodel has one, else the
-// name of the constant in its place; lists under a name of their own.
+// value writes an attribute: an integer if the metamodel has one, otherwise the name of the
+// constant in its place; lists have names of their own.
 func (p *printer) value(c *class, name string, v *value) {
 	a, _ := c.attribute(name)
 	switch {
@@ -194,7 +194,7 @@ func (p *printer) value(c *class, name string, v *value) {
 	}
 }
 
-// peer writes a rank of the communicator, and keeps the edge to its process.
+// peer writes a rank of the communicator, and adds the edge to its process.
 func (o *operation) peer(p *printer, name string, v *value, class string, comm uint64) {
 	if !v.number {
 		p.text(name+"Symbol", v.text)
@@ -211,7 +211,7 @@ func (o *operation) peer(p *printer, name string, v *value, class string, comm u
 	}
 }
 
-// completed keeps edges to operations of the document that are complete.
+// completed adds edges to operations of the document that are complete.
 func (o *operation) completed(done []value, j int) {
 	class := "waitsFor"
 	if o.class.name == "TestOperation" {
@@ -225,7 +225,7 @@ func (o *operation) completed(done []value, j int) {
 }
 
 // foreign are the requests of operations that the event completes and the stream does not
-// have: another thread's, or those before the window.
+// contain: those of another thread, or before the window.
 func (o *operation) foreign() (names []string) {
 	if o.suffix != "" || !o.class.isA("WaitOperation") && !o.class.isA("TestOperation") {
 		return nil
@@ -247,8 +247,8 @@ func (o *operation) comm() uint64 {
 	return o.e.Word(signature.ObjectWord)
 }
 
-// messageComm is the communicator of the messages that the operation got: its
-// own, or that of all requests that it completed; 0 if these differ.
+// messageComm is the communicator of the messages that the operation received: its own, or that
+// of all requests that it completed; 0 if these differ.
 func (o *operation) messageComm() uint64 {
 	if w := o.comm(); w != 0 {
 		return w
@@ -264,8 +264,7 @@ func (o *operation) messageComm() uint64 {
 	return found
 }
 
-// issuedOn is the communicator of the operation that a request is of, 0 if it is
-// not known.
+// issuedOn is the communicator of the operation that issued a request, 0 if it is unknown.
 func (w *writer) issuedOn(request uint64) uint64 {
 	id, ok := signature.ParseID(request)
 	if !ok {

@@ -14,15 +14,14 @@ import (
 )
 
 // Read reads a document that Write wrote, and hands its processes to sink. name is its name in
-// errors, which are of type text.Error unless sink fails. Memory is that of the graphs of a
-// process. progress, if it is not nil, is called from time to time with the number of bytes
-// that were read.
+// errors, which are of type text.Error unless sink fails. It needs memory for the graphs of one
+// process. progress, if not nil, is called from time to time with the number of bytes read.
 func Read(name string, in io.Reader, sink export.Sink, progress func(bytes int64)) error {
 	r := &reader{scanner: newScanner(name, in), sink: sink, progress: progress}
 	return r.document()
 }
 
-// reader makes processes of objects, in the order of the document.
+// reader makes processes from objects, in the order of the document.
 type reader struct {
 	*scanner
 	sink     export.Sink
@@ -32,7 +31,7 @@ type reader struct {
 	nodes    int
 
 	proc    *efg.Process
-	defs    *efg.Definitions // once there are no more to come
+	defs    *efg.Definitions // after the last definition
 	streams []*export.Stream
 	values  []export.Value
 }
@@ -89,7 +88,7 @@ func (r *reader) graphs() error {
 	}
 }
 
-// graph reads a graph. Those that are no traces are passed over.
+// graph reads a graph. Those that are not traces are skipped.
 func (r *reader) graph() error {
 	var o object
 	trace := false
@@ -130,7 +129,7 @@ func typeOf(e *xml.StartElement) string {
 	return href[strings.LastIndexByte(href, '#')+1:]
 }
 
-// node reads a node and takes it over.
+// node reads a node and processes it.
 func (r *reader) node(e *xml.StartElement) error {
 	o := object{id: named(e, "id")}
 	for {
@@ -167,7 +166,7 @@ func (r *reader) node(e *xml.StartElement) error {
 	return nil
 }
 
-// take takes over what an object says.
+// take processes an object.
 func (r *reader) take(o *object) error {
 	switch o.class {
 	case "efg.Site":
@@ -187,7 +186,7 @@ func (r *reader) take(o *object) error {
 	return nil
 }
 
-// fields reads attributes of an object. The first error sticks.
+// fields reads attributes of an object. The first error is kept.
 type fields struct {
 	o   *object
 	err error
@@ -280,7 +279,7 @@ func (f *fields) words(name string) []uint64 {
 	return words
 }
 
-// meta takes over what is known of the run as a whole.
+// meta reads the metadata of the run.
 func (r *reader) meta(o *object) error {
 	f := &fields{o: o}
 	if v := f.int("efg.version", 32, 0); v > version {

@@ -19,8 +19,7 @@ const (
 	maxDepth  = 32
 )
 
-// bytesReader hands a document to the XML decoder byte by byte, and refuses
-// tokens without end.
+// bytesReader hands a document to the XML decoder byte by byte, and rejects tokens without end.
 type bytesReader struct {
 	r     *bufio.Reader
 	total int64
@@ -46,7 +45,7 @@ func (b *bytesReader) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
-// object is a node, or what comes first in a graph.
+// object is a node, or the attributes at the beginning of a graph.
 type object struct {
 	id, class string
 	attrs     []attr
@@ -68,7 +67,7 @@ func (o *object) find(name string) *attr {
 	return nil
 }
 
-// scanner takes a document apart into objects.
+// scanner splits a document into objects.
 type scanner struct {
 	file  string
 	in    *bytesReader
@@ -81,7 +80,7 @@ func newScanner(file string, r io.Reader) *scanner {
 	return &scanner{file: file, in: in, dec: xml.NewDecoder(in)}
 }
 
-// errorf is an error at the place that was read last.
+// errorf is an error at the position that was read last.
 func (s *scanner) errorf(format string, args ...any) error { return s.at(fmt.Errorf(format, args...)) }
 
 func (s *scanner) at(cause error) error {
@@ -127,8 +126,7 @@ func oneLine(s string) string {
 	return s
 }
 
-// element returns the next element inside the one at hand; false at the end of
-// that. Text is passed over.
+// element returns the next child of the current element; false at its end. Text is skipped.
 func (s *scanner) element() (xml.StartElement, bool, error) {
 	for {
 		t, err := s.next()
@@ -147,7 +145,7 @@ func (s *scanner) element() (xml.StartElement, bool, error) {
 	}
 }
 
-// skip goes to the end of the element at hand.
+// skip moves to the end of the current element.
 func (s *scanner) skip() error {
 	for {
 		_, more, err := s.element()
@@ -160,7 +158,7 @@ func (s *scanner) skip() error {
 	}
 }
 
-// text is the text of the element at hand, without elements.
+// text is the text of the current element, without children.
 func (s *scanner) text() (string, error) {
 	var b []byte
 	for {

@@ -19,16 +19,16 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// version is that of the document's form, in the trace's efg.version.
+// version is the version of the document's form, in the trace's efg.version.
 const version = 1
 
 const prolog = `<?xml version="1.0" encoding="UTF-8"?>
 <gxl xmlns:xlink="http://www.w3.org/1999/xlink">
 `
 
-// Write writes the selected part of a run. Its memory is that of the largest process, with a
-// byte or so for each traced time, not of its events. progress, if it is not nil, is called
-// from time to time with the number of events that were written.
+// Write writes the selected part of a run. It needs memory for the largest process, with about
+// a byte for each traced time, but not for its events. progress, if not nil, is called from
+// time to time with the number of events written.
 func Write(out io.Writer, run *runfile.Run, sel export.Selection, progress func(events uint64)) error {
 	w := &writer{run: run, sel: &sel, firsts: analysis.FirstRanks(run.Procs), comms: map[string]bool{}, ranks: map[int]bool{},
 		stubs: map[int]bool{}, progress: progress}
@@ -62,19 +62,19 @@ type writer struct {
 	firsts   []int // rank in the run of rank 0 of each process's world
 	comms    map[string]bool
 	ranks    map[int]bool // processes that are written
-	stubs    map[int]bool // that are referred to and not written
+	stubs    map[int]bool // that are referred to but not written
 	events   uint64
 	progress func(uint64)
 
-	// Of the process at hand:
+	// Of the current process:
 	id      string
 	number  int                  // in the document
 	whole   *reconstruct.Process // as it was recorded
-	proc    *reconstruct.Process // what is selected of it
+	proc    *reconstruct.Process // its selected part
 	facts   *analysis.Process
 	first   int
 	members map[uint64]*analysis.Members
-	codes   []codes // of the stream's nodes; nil: its times were not traced
+	codes   []codes // by node of the stream; nil if its times were not traced
 	line    []byte
 }
 
@@ -82,7 +82,7 @@ type codes struct{ gap, dur efg.TimeIter }
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// begin writes what is known of the run, and its processes.
+// begin writes the metadata of the run, and its processes.
 func (w *writer) begin(sites []runfile.Site) {
 	p, m := &w.p, w.sel.Meta(w.run.Meta)
 	p.raw("<graph id=\"trace\" edgeids=\"false\">\n<type xlink:href=\"#MPITrace\"/>\n")
@@ -156,7 +156,7 @@ func (w *writer) processNode(n, i, host int) {
 	p.edge(id, "h"+itoa(host), "processor")
 }
 
-// end writes processes that only others referred to.
+// end writes processes that are only referred to.
 func (w *writer) end() {
 	ranks := make([]int, 0, len(w.stubs))
 	for r := range w.stubs {
@@ -305,9 +305,8 @@ func (w *writer) stream(j int, s *efg.Stream, hash bool) error {
 	return p.w.Flush()
 }
 
-// recordedEvents returns the events of a stream as they were recorded, one after another:
-// of a window, in which objects have other names, those that they have in the whole
-// run.
+// recordedEvents iterates over the events of a stream as they were recorded. For a window, in
+// which objects have other names, it returns the events of the whole run.
 func (w *writer) recordedEvents(s *efg.Stream) (next func(e *reconstruct.Event) (*reconstruct.Event, error), stop func()) {
 	if !w.sel.Window() {
 		return func(e *reconstruct.Event) (*reconstruct.Event, error) { return e, nil }, func() {}

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// printer writes GXL elements. Errors stick in w.
+// printer writes GXL elements. Errors are kept in w.
 type printer struct {
 	w    *bufio.Writer
 	file countingWriter
@@ -34,8 +34,8 @@ func (p *printer) raw(parts ...string) {
 
 var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// escaped is any text as XML can hold it: what is no printable character is
-// written with the escapes of Go strings, so that each byte comes back.
+// escaped represents any text in XML: characters that are not printable are written with the
+// escapes of Go strings, so that each byte is preserved.
 func escaped(s string) string {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c >= 0x7f || c == '\\' || c == '"' || c == '&' || c == '<' || c == '>' {
@@ -67,7 +67,7 @@ func (p *printer) uint(name string, value uint64) {
 
 func (p *printer) bool(name string, value bool) { p.attr(name, "bool", strconv.FormatBool(value)) }
 
-// hex writes a word that is rather a hash.
+// hex writes a word in hexadecimal.
 func (p *printer) hex(name string, value uint64) { p.attr(name, "string", fmt.Sprintf("%#x", value)) }
 
 // list writes a sequence of texts.

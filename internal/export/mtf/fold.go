@@ -2,27 +2,26 @@ package mtf
 
 // item is an event of a class (count 0), or count occurrences of a pattern, one after another.
 type item struct {
-	n     uint32 // of the class, or the pattern
+	n     uint32 // number of the class or of the pattern
 	count uint64
 }
 
-// folder finds the patterns in a sequence of events as they come: whatever stands
-// twice in a row becomes an occurrence of a pattern, and so do sequences of
-// occurrences. The work for an event is bounded; the memory is that of what did not
-// repeat.
+// folder finds the patterns in a sequence of events as they are added: what occurs twice in a
+// row becomes an occurrence of a pattern, and so do sequences of occurrences. The work per
+// event is bounded; memory grows with what does not repeat.
 type folder struct {
 	items    []item
-	before   []int32        // of each item, the place of the last equal one, -1: none
-	last     map[item]int32 // place of the last one
-	occurs   []int32        // places of occurrences of patterns
+	before   []int32        // by item, the position of the last equal one; -1 if there is none
+	last     map[item]int32 // position of the last one
+	occurs   []int32        // positions of occurrences of patterns
 	patterns [][]item
-	index    map[string]uint32 // of patterns
+	index    map[string]uint32 // number of a pattern
 	key      []byte
 }
 
 const (
-	longest    = 1 << 12 // items of a pattern that is looked for
-	candidates = 16      // places that are compared
+	longest    = 1 << 12 // maximum number of items of a new pattern
+	candidates = 16      // maximum number of positions compared
 )
 
 func newFolder() *folder {
@@ -65,7 +64,7 @@ func (f *folder) cut(n int) {
 	}
 }
 
-// extend makes the last items one more occurrence of the pattern before them.
+// extend makes the last items another occurrence of the pattern before them.
 func (f *folder) extend() bool {
 	n := len(f.items)
 	for k := len(f.occurs) - 1; k >= 0 && k >= len(f.occurs)-candidates; k-- {
@@ -115,7 +114,7 @@ func equal(a, b []item) bool {
 	return true
 }
 
-// pattern returns the number of the pattern with this content.
+// pattern returns the number of the pattern with this body.
 func (f *folder) pattern(body []item) uint32 {
 	f.key = f.key[:0]
 	for _, it := range body {
@@ -135,7 +134,7 @@ func (f *folder) pattern(body []item) uint32 {
 	return p
 }
 
-// unfolder gives back the events that items stand for.
+// unfolder iterates over the events that items stand for.
 type unfolder struct {
 	patterns [][]item
 	stack    []frame
@@ -152,8 +151,8 @@ func newUnfolder(items []item, patterns [][]item) *unfolder {
 	return &unfolder{patterns, []frame{{items: items}}}
 }
 
-// next returns the class of the next event; false at the end. Patterns refer to
-// those before them, so that it comes to an end.
+// next returns the class of the next event; false at the end. Patterns refer only to earlier
+// ones, so the iteration ends.
 func (u *unfolder) next() (class uint32, ok bool) {
 	for len(u.stack) > 0 {
 		top := &u.stack[len(u.stack)-1]

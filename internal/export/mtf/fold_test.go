@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// unfolded are the events that a directory's items stand for.
+// unfolded are the events that a folder's items stand for.
 func unfolded(f *folder) []uint32 {
 	var list []uint32
 	u := newUnfolder(f.items, f.patterns)
@@ -24,7 +24,7 @@ func fold(events []uint32) *folder {
 	return f
 }
 
-// loops makes a random program of loops in loops.
+// loops makes a random program of nested loops.
 func loops(rng *rand.Rand, depth int) []uint32 {
 	var list []uint32
 	for range 1 + rng.Intn(4) {
@@ -40,7 +40,7 @@ func loops(rng *rand.Rand, depth int) []uint32 {
 	return list
 }
 
-// What was folded comes back.
+// Folding is reversible.
 func TestFolding(t *testing.T) {
 	rng := rand.New(rand.NewSource(1))
 	for range 3000 {
@@ -63,7 +63,7 @@ func TestFolding(t *testing.T) {
 	}
 }
 
-// Loops in loops are patterns of patterns.
+// Nested loops become patterns of patterns.
 func TestLoopsAreFound(t *testing.T) {
 	var events []uint32
 	for range 40 {

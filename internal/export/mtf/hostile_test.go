@@ -12,8 +12,8 @@ import (
 	"github.com/efg-tools/efg/internal/testing/testrun"
 )
 
-// FuzzWrite changes words of recorded processes at random: where that still is a run
-// file, it is exported in each format, or an error says why not.
+// FuzzWrite changes words of recorded processes at random: if the result still is a run file,
+// it is exported in each format, or an error says why not.
 func FuzzWrite(f *testing.F) {
 	files := testrun.Texts(f, "../../../efg/text/testdata")
 	names := []string{"farm", "persistent", "amr", "polls"}
@@ -45,7 +45,7 @@ func FuzzWrite(f *testing.F) {
 			sel.To = to
 			var out bytes.Buffer
 			if err := Write(&out, r, sel, nil); err == nil {
-				read(out.Bytes()) // what was wrong may still be
+				read(out.Bytes()) // what was wrong may still be wrong
 			}
 			gxl.Write(io.Discard, r, sel, nil)
 		}

@@ -42,7 +42,7 @@ func read(data []byte) (*export.Run, error) {
 	return run, Read("file", bytes.NewReader(data), run.Add, nil)
 }
 
-// again is the run file of what Write wrote.
+// again is the run file made from what Write wrote.
 func again(tb testing.TB, data []byte) []byte {
 	tb.Helper()
 	run, err := read(data)
@@ -52,7 +52,7 @@ func again(tb testing.TB, data []byte) []byte {
 	return testrun.Encode(tb, run.Procs, run.Meta)
 }
 
-// Recorded programs come back to the byte, in files about as small as columns are.
+// Recorded programs are restored byte for byte, from files about as small as the columns.
 func TestRecordedPrograms(t *testing.T) {
 	for name, data := range testrun.Texts(t, "../../../efg/text/testdata") {
 		r := testrun.Decode(t, data)
@@ -82,8 +82,7 @@ func processes(t *testing.T, r *runfile.Run) (procs []*efg.Process) {
 	return procs
 }
 
-// Simulated runs come back, too, with sums in place of hashes where there are many
-// processes.
+// Simulated runs come back, too, with sums in place of hashes if there are many processes.
 func TestSimulatedPrograms(t *testing.T) {
 	for _, c := range []sim.Config{
 		{Program: "halo", Ranks: 8, Steps: 50, Stats: true},
@@ -105,7 +104,7 @@ func TestSimulatedPrograms(t *testing.T) {
 	}
 }
 
-// A hundred times the steps do not make a larger file.
+// A hundred times as many steps do not make the file larger.
 func TestGrowth(t *testing.T) {
 	size := func(steps int) int {
 		r := testrun.Decode(t, testrun.SimulatedFile(t, sim.Config{Program: "halo", Ranks: 8, Steps: steps}))
@@ -116,7 +115,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// Windows are those of the other format.
+// Windows are the same as in the other format.
 func TestWindows(t *testing.T) {
 	for name, data := range testrun.Texts(t, "../../../efg/text/testdata") {
 		r := testrun.Decode(t, data)
@@ -149,7 +148,7 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// What was cut or changed is refused; one line says where.
+// Truncated or modified files are rejected; one line says where.
 func TestBrokenFiles(t *testing.T) {
 	r := testrun.Decode(t, testrun.Texts(t, "../../../efg/text/testdata")["farm"])
 	good := write(t, r, all(r))
@@ -195,8 +194,8 @@ func zip(tb testing.TB, plain []byte) []byte {
 	return enc.EncodeAll(plain, []byte(magic))
 }
 
-// FuzzRead changes content: it is refused, with its place, or makes a valid run
-// file whose form makes the same file.
+// FuzzRead changes content: it is rejected, with its position, or yields a valid run file whose
+// export yields the same file.
 func FuzzRead(f *testing.F) {
 	files := testrun.Texts(f, "../../../efg/text/testdata")
 	var bases [][]byte
@@ -237,7 +236,7 @@ func FuzzRead(f *testing.F) {
 
 var exampleLine = regexp.MustCompile(`(?m)^    +((?:[0-9a-f]{2} )*[0-9a-f]{2})(?:  |$)`)
 
-// The page shows what is in a file.
+// The page shows the content of a file.
 func TestPageShowsAFile(t *testing.T) {
 	page, err := os.ReadFile("FORMAT.md")
 	if err != nil {
@@ -249,7 +248,7 @@ func TestPageShowsAFile(t *testing.T) {
 	var record string
 	for _, m := range exampleLine.FindAllStringSubmatch(example, -1) {
 		if m[1][0] == '9' && strings.Index(example, m[1])-strings.LastIndex(example[:strings.Index(example, m[1])], "\n") == 5 {
-			record = "" // it begins in the first column
+			record = "" // a record begins in the first column
 		}
 		record = strings.TrimSpace(record + " " + m[1])
 		if !strings.Contains(content, record) {

@@ -15,9 +15,9 @@ import (
 )
 
 // Read reads a file that Write wrote, and hands its processes to sink. name is its name in
-// errors, which are of type Error unless sink fails. Memory is that of a process and of what
-// processes share; time is that of the events. progress, if it is not nil, is called from time
-// to time with the number of bytes that were read.
+// errors, which are of type Error unless sink fails. It needs memory for a process and for what
+// processes share, and time for all events. progress, if not nil, is called from time to time
+// with the number of bytes read.
 func Read(name string, in io.Reader, sink export.Sink, progress func(bytes int64)) error {
 	records, err := newRecordReader(name, in)
 	if err != nil {
@@ -54,7 +54,7 @@ type reader struct {
 	meta  runfile.Meta
 	procs int
 	ended bool
-	start int64 // of the process before
+	start int64 // of the previous process
 	rank  int64
 
 	processors []processor
@@ -65,7 +65,7 @@ type reader struct {
 	classes    []class
 	columns    []*seq.Seq
 	patterns   [][]item
-	sizes      []uint64 // events of patterns
+	sizes      []uint64 // number of events of each pattern
 	traces     []trace
 }
 
@@ -279,8 +279,8 @@ func (r *reader) items() (items []item, events uint64) {
 	return items, events
 }
 
-// maxEvents is how many events a trace may have: reading goes through all of them.
-// Tests change it.
+// maxEvents is the maximum number of events of a trace, because reading iterates over all of
+// them. Tests change it.
 var maxEvents uint64 = 1 << 40
 
 func (r *reader) pattern() {
@@ -301,7 +301,7 @@ func (r *reader) trace() {
 	r.traces = append(r.traces, t)
 }
 
-// process reads a process and makes its graphs.
+// process reads a process and builds its graphs.
 func (r *reader) process() {
 	on := r.number("processor", uint64(len(r.processors)))
 	if r.err != nil {

@@ -9,17 +9,16 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// magic begins every file; what follows is compressed.
+// magic begins every file; the rest is compressed.
 const magic = "\x89MTF\r\n\x1a\n"
 
-// version is that of the form. Files without calls in progress have plainVersion.
+// version is the version of the form. Files without calls in progress have plainVersion.
 const (
 	plainVersion = 1
 	version      = 2
 )
 
-// kind is the kind of a record: a class of the metamodel, or what holds a part of
-// one so that it can be shared.
+// kind is the kind of a record: a class of the metamodel, or a part of one that can be shared.
 type kind uint8
 
 const (
@@ -43,7 +42,7 @@ var kindNames = [kinds]string{
 	"TracePattern", "MPITrace", "Process",
 }
 
-// recordWriter writes records. What other records refer to is written once.
+// recordWriter writes records. Records that others refer to are written once.
 type recordWriter struct {
 	zip   *zstd.Encoder
 	buf   bytes.Buffer
@@ -125,7 +124,7 @@ func (w *recordWriter) write() {
 	}
 }
 
-// share ends a record that others refer to, by the number that is returned.
+// share ends a record that others refer to by the returned number.
 func (w *recordWriter) share(k kind) int {
 	n, ok := w.known[k][string(w.buf.Bytes())]
 	if !ok {

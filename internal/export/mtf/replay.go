@@ -12,7 +12,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// stream reads what is a stream's own and makes its graph, event by event.
+// stream reads what belongs to one stream and builds its graph, event by event.
 func (r *reader) stream(p *efg.Process, words *words, defs *efg.Definitions) {
 	fields := r.list()
 	if r.err == nil && fields != plainFields && fields != plainFields+1 {
@@ -109,7 +109,7 @@ func (r *reader) codes() [][]byte {
 	return list
 }
 
-// replay makes a stream's nodes and iterates over its events.
+// replay builds a stream's nodes and iterates over its events.
 func (r *reader) replay(p *efg.Process, head efg.Stream, hash bool, t *trace, stats []*efg.Stats, codes [][]byte, words *words, defs *efg.Definitions) (*efg.Stream, error) {
 	nodes, err := r.nodes(p, head.Thread, t, stats, words)
 	if err != nil {
@@ -176,8 +176,7 @@ func addTimes(s *export.Stream, node int, gap, dur []byte) error {
 	return nil
 }
 
-// nodes makes a stream's nodes, with their attribute streams, which refer to the
-// process.
+// nodes builds a stream's nodes, with their attribute streams, which refer to the process.
 func (r *reader) nodes(p *efg.Process, thread uint32, t *trace, stats []*efg.Stats, words *words) ([]efg.Node, error) {
 	nodes := make([]efg.Node, len(t.classes))
 	columns := t.columns
@@ -203,7 +202,7 @@ func (r *reader) nodes(p *efg.Process, thread uint32, t *trace, stats []*efg.Sta
 				if len(columns) == 0 {
 					return nil, fmt.Errorf("class %d: no attribute", i)
 				}
-				own := *r.columns[columns[0]] // bound to this process alone
+				own := *r.columns[columns[0]] // used only by this process
 				*to, columns = &own, columns[1:]
 			}
 			n.Attrs = append(n.Attrs, a)
@@ -224,7 +223,7 @@ func (r *reader) nodes(p *efg.Process, thread uint32, t *trace, stats []*efg.Sta
 	return nodes, nil
 }
 
-// words makes the words of a class's node.
+// words builds the words of a class's node.
 func (r *reader) words(n *efg.Node, c *class, words *words) error {
 	o := &r.operations[c.operation]
 	if o.words < signature.FirstWord || o.words > signature.MaxWords || c.mask>>o.words != 0 || c.mask&3 != 0 {
@@ -255,7 +254,7 @@ func (r *reader) words(n *efg.Node, c *class, words *words) error {
 	return nil
 }
 
-// openNode gives the values of a node's events.
+// openNode provides the values of a node's events.
 type openNode struct {
 	values []seq.Iter
 	elems  []seq.Iter
@@ -278,7 +277,7 @@ func (o *openNode) begin(n *efg.Node) {
 // without bound. No MPI call takes arrays that long.
 const maxVector = 1 << 26
 
-// next returns the values of the node's next event, valid until the one after.
+// next returns the values of the node's next event, valid until the next call.
 func (o *openNode) next(defs []efg.Def) ([]export.Value, error) {
 	for k := range o.values {
 		raw, ok := o.values[k].Next()

@@ -10,11 +10,11 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// Error is a record of a file and what is wrong with it.
+// Error says which record of a file is wrong, and why.
 type Error struct {
 	File   string
-	Record int    // number, from 0; -1: the file as a whole
-	Kind   string // of the record, "" if it has none yet
+	Record int    // number, from 0; -1 for the file as a whole
+	Kind   string // of the record, "" if unknown
 	Cause  error
 }
 
@@ -33,7 +33,7 @@ func IsFile(head []byte) bool { return len(head) >= len(magic) && string(head[:l
 
 var errNotMTF = errors.New("not compact MTF, or not written by efg")
 
-// counting counts the bytes that are read.
+// counting counts the bytes read.
 type counting struct {
 	r io.Reader
 	n int64
@@ -45,8 +45,8 @@ func (c *counting) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Content may be this multiple of the size of its file, plus a constant: memory stays in
-// proportion to the file.
+// Content may be this multiple of the size of its file, plus a constant: memory is proportional
+// to the file.
 const (
 	mostExpanded = 4096
 	freeContent  = 16 << 20
@@ -54,7 +54,7 @@ const (
 
 var errExpands = errors.New("content too large for the file")
 
-// content is what is in a file, decompressed.
+// content is the decompressed content of a file.
 type content struct {
 	zip  *zstd.Decoder
 	file *counting
@@ -69,7 +69,7 @@ func (c *content) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// recordReader reads records. The first error sticks.
+// recordReader reads records. The first error is kept.
 type recordReader struct {
 	name   string
 	file   *counting
@@ -96,7 +96,7 @@ func newRecordReader(name string, in io.Reader) (*recordReader, error) {
 	return r, nil
 }
 
-// fail keeps an error at the record at hand.
+// fail keeps an error at the current record.
 func (r *recordReader) fail(cause error) error {
 	if r.err == nil {
 		if errors.Is(cause, io.EOF) || errors.Is(cause, io.ErrUnexpectedEOF) {
@@ -111,7 +111,7 @@ func (r *recordReader) fail(cause error) error {
 	return r.err
 }
 
-// next goes to the next record.
+// next moves to the next record.
 func (r *recordReader) next() error {
 	r.record++
 	r.kind = kinds
@@ -229,7 +229,7 @@ func (r *recordReader) uints() []uint64 {
 	return list
 }
 
-// maxRuns is how many numbers a record may refer to.
+// maxRuns bounds the numbers that a record may refer to.
 const maxRuns = 1 << 24
 
 // runs reads numbers below limit, as first and count.

@@ -18,8 +18,8 @@ func vector(header, mask uint64, k int) bool {
 	return export.WordForm(header, bits.TrailingZeros64(mask)) == signature.VecForm
 }
 
-// items returns the events of a stream as records refer to them. Streams with the
-// same steps between nodes are walked through once.
+// items returns the events of a stream as records refer to them. Streams with the same steps
+// between nodes are walked once.
 func (w *writer) items(s *efg.Stream, defs []efg.Def) ([]item, error) {
 	key, err := flow(s)
 	if err != nil {
@@ -93,11 +93,12 @@ func flow(s *efg.Stream) (string, error) {
 	return string(b), nil
 }
 
-// short is how many events an occurrence must stand for to be worth a pattern.
+// short is the number of events up to which occurrences are written out instead of as a
+// pattern.
 const short = 4
 
-// settle returns items with the numbers that the file gives to patterns, which it
-// writes. Occurrences that stand for a few events are written out.
+// settle returns items with the numbers that patterns have in the file, and writes the
+// patterns. Occurrences that stand for few events are written out.
 func (w *writer) settle(f *folder, items []item, numbers map[uint32]uint32) []item {
 	out := make([]item, 0, len(items))
 	for _, it := range items {
@@ -134,8 +135,8 @@ func plain(items []item) bool {
 	return true
 }
 
-// itemList writes items: an event as its class, occurrences as a list of the pattern
-// and how many there are.
+// itemList writes items: an event as its class, occurrences as a list of the pattern and their
+// number.
 func (w *recordWriter) itemList(items []item) {
 	w.list(len(items))
 	for _, it := range items {
@@ -147,8 +148,8 @@ func (w *recordWriter) itemList(items []item) {
 	}
 }
 
-// stream writes what streams do not share. call is the class of its call in progress,
-// if it has one.
+// stream writes what streams do not share. call is the class of its call in progress, if there
+// is one.
 func (w *writer) stream(s *efg.Stream, body, call int, hash bool) error {
 	fields := plainFields
 	if s.Pending != nil {
@@ -186,7 +187,7 @@ func (w *writer) stream(s *efg.Stream, body, call int, hash bool) error {
 	return w.err
 }
 
-// plainFields is how many fields a stream without a call in progress has.
+// plainFields is the number of fields of a stream without a call in progress.
 const plainFields = 8
 
 func (w *writer) times(s *efg.Stream) error {

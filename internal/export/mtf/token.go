@@ -10,22 +10,22 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// A word is stored as a token, so that what is the same on all ranks is the same
-// number: three bits of its kind, and above them its value.
+// A word is stored as a token, so that what is the same on all ranks has the same number: three
+// bits for its kind, and above them its value.
 const (
-	tokenNumber   = iota // a number, zigzag
+	tokenNumber   = iota // a number, zigzag-encoded
 	tokenConst           // number of a constant
 	tokenDef             // number of a definition of the process
-	tokenFamily          // that, and in the 24 low bits the number in its family
+	tokenFamily          // definition and, in the low 24 bits, the number in its family
 	tokenID              // thread, 26 bits of node, 20 of slot
-	tokenRelative        // a rank: its distance from the process's own in the communicator, zigzag
+	tokenRelative        // a rank: its distance from the process's own in the communicator, zigzag-encoded
 	tokenRaw             // the word follows
 	tokenKinds
 )
 
 var errToken = errors.New("a word that no definition or rank explains")
 
-// words turns words of a process into tokens and back.
+// words converts words of a process to tokens and back.
 type words struct {
 	defs    []efg.Def
 	index   map[uint64]int
@@ -45,8 +45,8 @@ func newWords(defs []efg.Def) *words {
 	return w
 }
 
-// in sets the communicator in which ranks are relative; own rank and size are 0 if
-// they are unknown.
+// in sets the communicator in which ranks are relative; the process's rank and the size are 0
+// if they are unknown.
 func (w *words) in(comm uint64) {
 	c, ok := w.ranks[comm]
 	if !ok && w.facts != nil {
@@ -59,8 +59,8 @@ func (w *words) in(comm uint64) {
 	w.current = c
 }
 
-// append appends the token of a word. below is how many definitions it may refer
-// to; peer tells that it is a rank.
+// append appends the token of a word. below is the number of definitions it may refer to; peer
+// reports whether it is a rank.
 func (w *words) append(list []uint64, v uint64, below int, peer bool) []uint64 {
 	switch {
 	case signature.IsConst(v) && v<<3>>3 == v&^(1<<63):
@@ -86,7 +86,7 @@ func (w *words) append(list []uint64, v uint64, below int, peer bool) []uint64 {
 	return append(list, tokenRaw, v)
 }
 
-// around brings a distance into (-size/2, size/2].
+// around maps a distance into (-size/2, size/2].
 func around(d, size int64) int64 {
 	d = ((d % size) + size) % size
 	if 2*d > size {

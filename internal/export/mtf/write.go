@@ -16,9 +16,9 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Write writes the selected part of a run. Its memory is that of the largest process and of
-// what processes share. progress, if it is not nil, is called from time to time with the number
-// of events that were written.
+// Write writes the selected part of a run. It needs memory for the largest process and for what
+// processes share. progress, if not nil, is called from time to time with the number of events
+// written.
 func Write(out io.Writer, run *runfile.Run, sel export.Selection, progress func(events uint64)) error {
 	source, err := reconstruct.NewRun(run)
 	if err != nil {
@@ -51,8 +51,7 @@ func Write(out io.Writer, run *runfile.Run, sel export.Selection, progress func(
 	return w.close()
 }
 
-// packed returns a process as a run file would hold it: with sequences that are
-// packed.
+// packed returns a process as a run file would hold it: with packed sequences.
 func packed(p *efg.Process) (*efg.Process, error) {
 	var b bytes.Buffer
 	if err := runfile.EncodeRun(&b, []*efg.Process{p}, runfile.Meta{}); err != nil {
@@ -78,7 +77,7 @@ func packed(p *efg.Process) (*efg.Process, error) {
 type writer struct {
 	*recordWriter
 	folded   map[string][]item // by the flow of a graph
-	start    int64             // of the process before
+	start    int64             // of the previous process
 	rank     int64
 	events   uint64
 	progress func(uint64)
@@ -116,7 +115,7 @@ func (w *writer) begin(run *runfile.Run, sel *export.Selection) error {
 	return nil
 }
 
-// versionOf is the form that the selected processes need.
+// versionOf is the version that the selected processes need.
 func versionOf(run *runfile.Run, sel *export.Selection) uint64 {
 	for _, i := range sel.Procs {
 		for _, s := range run.Procs[i].Streams {
@@ -128,7 +127,7 @@ func versionOf(run *runfile.Run, sel *export.Selection) uint64 {
 	return plainVersion
 }
 
-// process writes a process, after what it refers to.
+// process writes a process, preceded by what it refers to.
 func (w *writer) process(p *efg.Process) error {
 	w.recordWriter.begin(kindProcessor, 5)
 	w.uint(p.World)
@@ -205,8 +204,8 @@ func (w *writer) definitions(p *efg.Process, words *words) int {
 	return w.share(kindDefinitions)
 }
 
-// trace writes what streams may share: classes of events, the values that they
-// leave open, and the events themselves.
+// trace writes what streams may share: classes of events, the values that they leave open, and
+// the events themselves.
 func (w *writer) trace(p *efg.Process, s *efg.Stream, words *words) (int, error) {
 	classes := make([]int, len(s.Nodes))
 	var columns []int
@@ -264,7 +263,7 @@ func (w *writer) class(n *efg.Node, words *words) int {
 	return w.share(kindClass)
 }
 
-// operation writes what events with a header are: the procedure, MTF's classes, and
+// operation writes the properties of events with a header: the procedure, MTF's classes, and
 // the names of its words.
 func (w *writer) operation(n *efg.Node) int {
 	name, classes := "", []string(nil)
@@ -315,8 +314,8 @@ func (w *writer) column(s *seq.Seq) (int, error) {
 	return w.share(kindAttribute), w.err
 }
 
-// symbol writes a literal, or a repeat as a list of level, distance and length, 0
-// for one that does not end.
+// symbol writes a literal, or a repeat as a list of level, distance and length, which is 0 for
+// one that does not end.
 func (w *writer) symbol(y seq.Symbol) {
 	if y.Distance == 0 {
 		w.uint(y.Value)

@@ -13,11 +13,11 @@ import (
 type app struct {
 	source string
 	args   []string
-	ranks  int // 4 if 0
+	ranks  int // 0 means 4
 	only   string
 	dies   bool     // ends with an error on purpose; output of the launcher may vary
 	varies bool     // output holds times
-	inputs []string // files that the program wants in its working directory
+	inputs []string // files that the program needs in its working directory
 }
 
 var apps = []app{
@@ -116,8 +116,8 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// TestPrograms runs every program alone, under efg, and under efg with the
-// logger in front: the output stays the same and the sequences are equal.
+// TestPrograms runs every program alone, under efg, and under efg with the logger preloaded
+// before it: the output stays the same, and the sequences are equal.
 func TestPrograms(t *testing.T) {
 	for _, b := range benches {
 		for _, a := range apps {
@@ -247,7 +247,7 @@ func (a app) same(t *testing.T, how string, want, got Result, err error) {
 	if err != nil {
 		t.Fatalf("%s: %v", how, err)
 	}
-	// which of several dying ranks a launcher tells about is a matter of luck
+	// which of several dying ranks a launcher reports is nondeterministic
 	if got.Status != want.Status && (!a.dies || got.Status == 0 || want.Status == 0) {
 		t.Fatalf("%s: exit status %d, should be %d\n%s", how, got.Status, want.Status, got.Stderr)
 	}

@@ -19,7 +19,7 @@ type Comparison struct {
 	Differences []string
 }
 
-// maxDifferences bounds what is reported: after the first few the rest follow.
+// maxDifferences bounds the reported differences: the first few usually cause the others.
 const maxDifferences = 12
 
 // NewComparison prepares a comparison; root is the module's root directory.
@@ -106,7 +106,7 @@ func (c *Comparison) process(p *Process, threads [][]Event) {
 	}
 }
 
-// recorded leaves out what efg is not meant to record.
+// recorded removes the calls that efg is not meant to record.
 func (c *Comparison) recorded(calls []Call) []Call {
 	if c.Queries && !c.totals {
 		return calls
@@ -127,12 +127,12 @@ type stream struct {
 	h      *handles
 	where  string
 	events []Event
-	// entered is the call that the thread was in, nil if it was in none.
+	// entered is the call that the thread was in, nil if there was none.
 	entered *Event
 	uses    []use
 }
 
-// apart takes the call that a thread was in off its events.
+// apart separates the call that a thread was in from its events.
 func apart(events []Event) ([]Event, *Event) {
 	if n := len(events); n > 0 && events[n-1].Entered != nil {
 		e := events[n-1].Entered
@@ -178,12 +178,12 @@ func (s *stream) compare(calls []Call) string {
 	return ""
 }
 
-// inCall compares the call that the thread was in with the one that the log has as
-// entered, and not returned.
+// inCall compares the call that the thread was in with the one that was entered but did not
+// return according to the log.
 func (s *stream) inCall(call *Call) string {
 	e := s.entered
 	switch {
-	case e == nil: // it may have been entered by the logger alone
+	case e == nil: // only the logger may have seen it
 		return ""
 	case call == nil:
 		return "the log has no call that did not return"
@@ -193,7 +193,7 @@ func (s *stream) inCall(call *Call) string {
 	for _, f := range call.In {
 		v, ok := e.value(f.Name, e.Args)
 		if !ok || strings.HasPrefix(f.Name, "_") {
-			continue // arrays of requests are unknown yet
+			continue // arrays of requests are not known yet
 		}
 		if err := s.argument(call, f, v, ok, useHandle); err != "" {
 			return fmt.Sprintf("argument %s: %s\n  log: %s", f.Name, err, call.Line)
@@ -302,8 +302,8 @@ func (s *stream) argument(call *Call, f Field, v any, ok bool, role role) string
 	return s.scalar(call, f.Raw, v, role)
 }
 
-// userClass is what efg adds to error classes that the program made. Their
-// numbers differ between MPI libraries.
+// userClass is the offset that efg adds to error classes created by the program. Their numbers
+// differ between MPI libraries.
 const userClass = 1 << 15
 
 func (s *stream) ownClass(raw int64, v any) bool {
@@ -311,8 +311,8 @@ func (s *stream) ownClass(raw int64, v any) bool {
 	return ok && got > userClass && raw > s.p.Constants["MPI_ERR_LASTCODE"]-1
 }
 
-// halfOfIntercomm reports whether the caller only sends or only receives, or does
-// nothing: in a rooted collective on an intercommunicator.
+// halfOfIntercomm reports whether the caller of a rooted collective on an intercommunicator
+// only sends, only receives, or does neither.
 func halfOfIntercomm(call *Call) bool {
 	root, err := strconv.Atoi(get(call.In, "root"))
 	return err == nil && root < 0
@@ -356,7 +356,7 @@ func (s *stream) scalar(call *Call, raw string, v any, role role) string {
 	return ""
 }
 
-// integer is a number or the value of constants joined with "|".
+// integer is a number, or the value of constants joined with "|".
 func (s *stream) integer(v any) (int64, bool) {
 	if n, ok := number(v); ok {
 		return n, true
@@ -386,7 +386,7 @@ func bufferArgument(raw string, v any) string {
 	return ""
 }
 
-// stringArgument undoes the logger's percent-encoding.
+// stringArgument decodes the logger's percent-encoding.
 func stringArgument(raw string, v any) string {
 	raw = strings.Trim(raw, `"`)
 	var b []byte

@@ -11,22 +11,23 @@ import (
 	"time"
 )
 
-// markVar is in the environment of whatever a run starts. Launchers put ranks into
-// sessions of their own, and those may outlive them: nothing else tells whose they are.
+// markVar is in the environment of everything that a run starts. Launchers start ranks in
+// sessions of their own, which may outlive the launchers: nothing else identifies these
+// processes.
 const markVar = "EFG_TEST_RUN"
 
 var runs atomic.Int64
 
-// newMark returns what tells the processes of a run from all others.
+// newMark returns a value that distinguishes the processes of a run from all others.
 func newMark() string {
 	return fmt.Sprintf("%s=%d.%d.%d", markVar, os.Getpid(), time.Now().UnixNano(), runs.Add(1))
 }
 
-// marked lists the processes that have a mark in their environment. Zombies have none.
+// marked lists the processes with a mark in their environment. Zombies have none.
 func marked(mark string) (pids []int) {
 	files, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
-		return nil // the pattern is right
+		return nil // the pattern is valid
 	}
 	for _, f := range files {
 		env, err := os.ReadFile(f)
@@ -45,7 +46,7 @@ func marked(mark string) (pids []int) {
 	return pids
 }
 
-// endAll kills the processes that have a mark, and those that they start meanwhile.
+// endAll kills the processes with a mark, and those that they start meanwhile.
 func endAll(mark string) error {
 	for range 1000 {
 		pids := marked(mark)
@@ -53,7 +54,7 @@ func endAll(mark string) error {
 			return nil
 		}
 		for _, pid := range pids {
-			syscall.Kill(pid, syscall.SIGKILL) // or it has ended
+			syscall.Kill(pid, syscall.SIGKILL) // unless it has ended
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// running lists the processes that have a text in their command lines.
+// running lists the processes whose command lines contain a text.
 func running(t *testing.T, text string) (lines []string) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -25,8 +25,8 @@ func running(t *testing.T, text string) (lines []string) {
 	return lines
 }
 
-// A program that hangs is ended with all that it is made of: efg, the launcher with its
-// helpers, and the ranks.
+// A program that hangs is ended with all of its processes: efg, the launcher with its helpers,
+// and the ranks.
 func TestHungProgramsAreEnded(t *testing.T) {
 	for _, b := range benches {
 		t.Run(b.Name, func(t *testing.T) {

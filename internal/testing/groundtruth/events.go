@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// Event is one line of `efg reconstruct --format jsonl`. If it has Entered, that is a
-// call that had not returned when the recording ended, in place of an event.
+// Event is one line of `efg reconstruct --format jsonl`. Entered, if set, is a call that had
+// not returned when the recording ended; the line is then not an event.
 type Event struct {
 	Rank    int
 	Thread  int
@@ -23,8 +23,8 @@ type Event struct {
 	line    string
 }
 
-// ReadEvents calls each with the events of every process, by thread, in the
-// order in which they come. Those of one process must come together.
+// ReadEvents calls each with the events of every process, by thread, in order of appearance.
+// The events of a process must be consecutive.
 func ReadEvents(r io.Reader, each func(rank int, threads [][]Event) error) error {
 	sc := bufio.NewScanner(r)
 	sc.Buffer(make([]byte, 1<<16), 1<<28)

@@ -103,7 +103,7 @@ func firstOf(names []string, wanted ...string) int {
 	return -1
 }
 
-// classify gives the kind and the flags of a parameter.
+// classify returns the kind and the flags of a parameter.
 func (g *generator) classify(proc string, p param, name string) (kind, flags string) {
 	kind, known := kinds[p.base]
 	_, array := g.sem.arrays[proc][name]
@@ -154,7 +154,8 @@ func (g *generator) direction(proc string, p param, name string, array bool) str
 	return "F_IN"
 }
 
-// inputArray tells arrays that are read though an old prototype lacks const.
+// inputArray reports whether a parameter is an input array although an old prototype lacks
+// const.
 func inputArray(proc string, p param) bool {
 	return p.konst || strings.HasPrefix(proc, "Type_") || strings.HasPrefix(proc, "Pready") ||
 		strings.HasPrefix(proc, "Group_range")
@@ -227,8 +228,8 @@ func (g *generator) cWrapper(p prototype) {
 	g.printf("    return on_ ? log_end(&c_, rc_) : rc_;\n}\n\n")
 }
 
-// fortranSymbols are the names under which Fortran calls a procedure. Those
-// that a library does not have are never called.
+// fortranSymbols are the names by which Fortran calls a procedure. Those that a library does
+// not have are never called.
 func fortranSymbols(name string) []string {
 	lower := strings.ToLower(name)
 	if base, ok := strings.CutSuffix(lower, "_c"); ok {

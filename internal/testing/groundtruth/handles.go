@@ -19,33 +19,33 @@ const (
 	checkStatus
 )
 
-// use is one mention of a handle: what the program had and what efg calls it.
-// Uses of all threads of a process are checked together, in the order of the
-// logger's clock, because objects wander between threads.
+// use is one mention of a handle: what the program had and what efg calls it. Uses of all
+// threads of a process are checked together, in the order of the logger's clock, because
+// objects move between threads.
 type use struct {
 	time       int64
-	order      int // among uses of one time
+	order      int // among uses at one time
 	role       role
 	handle     handle
 	name       string
-	receive    bool // a new request is a receive
+	receive    bool // a new request belongs to a receive
 	persistent bool
 	typeSize   int64
 	status     statusPair
 	where      string
 }
 
-// statusPair is a status that the logger saw and what efg shows of it.
+// statusPair is a status that the logger saw, and what efg shows of it.
 type statusPair struct {
 	raw  string // source:tag:bytes
 	json map[string]any
 }
 
-// handles follows the objects of one process.
+// handles tracks the objects of one process.
 type handles struct {
 	p        *Process
 	uses     []use
-	names    map[string]map[int64]string // class, value: name; one each
+	names    map[string]map[int64]string // by class and value; one each
 	requests map[int64][]*request        // by value: several live ones can share it
 	live     map[string]*request         // by name
 }
@@ -64,7 +64,7 @@ func newHandles(p *Process) *handles {
 		live: map[string]*request{}}
 }
 
-// handle notes the mention of a handle, or compares it if it is predefined.
+// handle records a use of a handle, or compares it if it is predefined.
 func (s *stream) handle(call *Call, h handle, v any, role role) string {
 	name, ok := v.(string)
 	if !ok {
@@ -103,7 +103,7 @@ func (s *stream) add(u use) {
 	s.uses = append(s.uses, u)
 }
 
-// absolute puts the thread into a name that leaves it out.
+// absolute adds the thread to a name without one.
 func (s *stream) absolute(name string) string {
 	class, id, ok := strings.Cut(name, ":")
 	thread := 0
@@ -116,7 +116,7 @@ func (s *stream) absolute(name string) string {
 	return name
 }
 
-// freed reports whether the call takes the handle away: it is null afterwards.
+// freed reports whether the call frees the handle: it is null afterwards.
 func freed(call *Call, h handle) bool {
 	for _, f := range call.Out {
 		in := get(call.In, f.Name)
@@ -134,7 +134,7 @@ func freed(call *Call, h handle) bool {
 	return false
 }
 
-// issues says what a call's new request is.
+// issues describes a call's new request.
 func issues(call *Call) (receive, persistent bool, typeSize int64) {
 	persistent = strings.HasSuffix(call.Op, "_init")
 	size := get(call.In, "_size")
@@ -160,10 +160,10 @@ func (h *handles) check(c *Comparison) {
 	}
 }
 
-// unique are the classes in which two live objects never share a name.
+// unique are the classes in which live objects never share a name.
 var unique = []string{"comm", "win", "file", "info", "keyval", "session"}
 
-// object checks that a handle keeps one name while it lives.
+// object checks that a handle keeps its name while it lives.
 func (h *handles) object(u *use) string {
 	class := u.handle.class
 	m := h.names[class]
@@ -222,8 +222,8 @@ func (h *handles) request(u *use) string {
 	return ""
 }
 
-// find checks that efg names a live request that has this handle: the last one
-// that was issued at this address, or any if the program moved its handle.
+// find checks that efg names a live request with this handle: the last one issued at this
+// address, or any if the program moved its handle.
 func (h *handles) find(u *use) string {
 	candidates := h.requests[u.handle.value]
 	for i := len(candidates) - 1; i >= 0; i-- {

@@ -17,15 +17,15 @@ type Bench struct {
 	Dir    string // built programs, logs and run files
 	Efg    string // the efg binary
 	Logger string
-	Yield  string // preloaded in front, see testdata/yield; "" if not needed
+	Yield  string // preloaded first, see testdata/yield; "" if not needed
 }
 
 // compilerFlags are for programs in C. gcc warns about MPICH's status sentinels.
 var compilerFlags = []string{"-Wall", "-Wextra", "-Werror", "-Wno-stringop-overflow",
 	"-Wno-stringop-overread", "-Wno-deprecated-declarations", withRemoved, "-O1", "-g", "-std=gnu11"}
 
-// Benches builds efg and returns a bench, without a logger, for each installed MPI; all
-// that they make is in dir.
+// Benches builds efg and returns a bench, without a logger, for each installed MPI; all their
+// files are in dir.
 func Benches(ctx context.Context, dir string) ([]*Bench, error) {
 	root, err := Root()
 	if err != nil {
@@ -113,8 +113,8 @@ func (b *Bench) Logged(ctx context.Context, logs string, n int, prog ...string) 
 	return Run(ctx, b.MPI, nil, env, n, prog...)
 }
 
-// launchAndWait runs a launcher and returns when the processes that the logger
-// saw have ended too: after an abort mpiexec can return before they have.
+// launchAndWait runs a launcher and returns when the processes that the logger saw have ended,
+// too: after an abort, mpiexec can return earlier.
 const launchAndWait = `"$@"
 status=$?
 for f in "$LOGGER_DIR"/*.process; do
@@ -126,7 +126,7 @@ for f in "$LOGGER_DIR"/*.process; do
 done
 exit $status`
 
-// Both runs a program under efg with the logger in front of the hook.
+// Both runs a program under efg with the logger preloaded before the hook.
 func (b *Bench) Both(ctx context.Context, file, logs string, n int, prog ...string) (Result, error) {
 	return b.both(ctx, []string{"--queries"}, file, logs, n, prog...)
 }
@@ -136,7 +136,7 @@ func (b *Bench) BothBrief(ctx context.Context, file, logs string, n int, prog ..
 	return b.both(ctx, nil, file, logs, n, prog...)
 }
 
-// BothTotals is Both, with polls that find nothing only counted.
+// BothTotals is Both, but of polls that complete nothing only the number is recorded.
 func (b *Bench) BothTotals(ctx context.Context, file, logs string, n int, prog ...string) (Result, error) {
 	return b.both(ctx, []string{"--queries", "--polls", "totals"}, file, logs, n, prog...)
 }
@@ -158,8 +158,8 @@ func (b *Bench) preload(libs ...string) []string {
 	return []string{"LD_PRELOAD=" + strings.Join(libs, ":")}
 }
 
-// Proven verifies a run file and takes it through its text form and exchange
-// formats and back.
+// Proven verifies a run file, and converts it to its text form and to the exchange formats and
+// back.
 func (b *Bench) Proven(ctx context.Context, file string) error {
 	if _, err := command(ctx, b.Dir, b.Efg, "reconstruct", file, "--verify"); err != nil {
 		return err

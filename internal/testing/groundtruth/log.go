@@ -15,7 +15,7 @@ import (
 // Process is what the logger wrote about one process.
 type Process struct {
 	PID       int
-	Rank      int // in MPI_COMM_WORLD, or what the launcher said; -1 if neither
+	Rank      int // in MPI_COMM_WORLD, or according to the launcher; -1 if neither is known
 	Size      int
 	Spawned   bool
 	Constants map[string]int64 // MPI_INT: value of the handle, MPI_ANY_TAG: number
@@ -31,7 +31,7 @@ type Call struct {
 	Lang, Op   string
 	In, Out    []Field
 	Err        int  // error class
-	Done       bool // the call came back
+	Done       bool // the call returned
 	Abandoned  bool // it was left with longjmp
 }
 
@@ -110,8 +110,8 @@ func readProcess(file string) (*Process, error) {
 	}
 }
 
-// sure are predefined handles whose class is known without a doubt. Values
-// alone do not tell: MPICH's are integers.
+// sure are predefined handles whose class is certain. Values alone do not determine it: MPICH's
+// are integers.
 var sure = map[string][]string{
 	"comm":    {"MPI_COMM_WORLD", "MPI_COMM_SELF", "MPI_COMM_NULL"},
 	"request": {"MPI_REQUEST_NULL"},
@@ -171,14 +171,14 @@ func readCalls(file string) ([]Call, error) {
 	return calls, sc.Err()
 }
 
-// parseCall reads a line: start language procedure input... | output... = error end.
-// A line without its end is a call that did not come back.
+// parseCall reads a line: start language procedure input... | output... = error end. A line
+// without its end is a call that did not return.
 func parseCall(line string) (Call, error) {
 	c := Call{Line: line}
 	words := strings.Fields(line)
 	bar := slices.Index(words, "|")
 	if len(words) < 3 || bar < 0 {
-		// the process died while the line was being written: too little to tell
+		// the process died while the line was being written: too little is known
 		return Call{Line: line}, nil
 	}
 	var err error

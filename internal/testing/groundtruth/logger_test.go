@@ -97,8 +97,8 @@ func TestLoggerAlone(t *testing.T) {
 	}
 }
 
-// TestComparisonNotices spoils a reconstruction in many ways, each of which the
-// comparison must find: a test that cannot fail proves nothing.
+// TestComparisonNotices alters a reconstruction in many ways, each of which the comparison must
+// find: a test that cannot fail proves nothing.
 func TestComparisonNotices(t *testing.T) {
 	b := benches[0]
 	program, err := b.Build(t.Context(), "c/jacobi.c")

@@ -1,8 +1,8 @@
-// Package groundtruth checks what efg says about a program against a second
-// record of the same run that shares no code and no table with efg: the linear
-// logger of testdata/logger. It builds the logger and the test programs with
-// the MPI libraries that are installed, runs them, and compares the logger's
-// lines with the output of `efg reconstruct --format jsonl`, event by event.
+// Package groundtruth compares what efg says about a program with a second record of the same
+// run that shares no code and no table with efg: the linear logger of testdata/logger. It
+// builds the logger and the test programs with the MPI libraries that are installed, runs them,
+// and compares the logger's lines with the output of `efg reconstruct --format jsonl`, event by
+// event.
 package groundtruth
 
 import (
@@ -27,8 +27,8 @@ type MPI struct {
 	Env     []string
 }
 
-// Installed returns the MPI libraries that the tests want. All of them must be
-// there: make test installs them.
+// Installed returns the MPI libraries that the tests need. All of them must be installed: make
+// test does that.
 func Installed() []MPI {
 	return []MPI{
 		{Name: "openmpi", CC: "mpicc.openmpi", FC: "mpif90.openmpi",
@@ -41,8 +41,8 @@ func Installed() []MPI {
 	}
 }
 
-// withRemoved makes Open MPI's mpi.h declare the procedures that MPI-3 removed;
-// the library has them.
+// withRemoved makes Open MPI's mpi.h declare the procedures that MPI-3 removed, which the
+// library still has.
 const withRemoved = "-DOMPI_OMIT_MPI1_COMPAT_DECLS=0"
 
 // Root returns the module's root directory.
@@ -108,7 +108,7 @@ func BuildLogger(ctx context.Context, m MPI, root, dir string) (string, error) {
 	return lib, compileLogger(ctx, m, src, dir, wrappers, lib)
 }
 
-// compileLogger compiles without the MPI library: the logger finds it when it runs.
+// compileLogger compiles without the MPI library: the logger finds it at run time.
 func compileLogger(ctx context.Context, m MPI, src, dir, wrappers, lib string) error {
 	show, err := command(ctx, dir, m.CC, "-show")
 	if err != nil {
@@ -140,9 +140,9 @@ type Result struct {
 	Status         int
 }
 
-// Run starts prog on n ranks; preload, if not empty, goes in front of what
-// LD_PRELOAD holds in the ranks' environment. before is put before the launcher. What has
-// not ended after two minutes, or when ctx is done, is ended, and all that it started.
+// Run starts prog on n ranks; preload, if not empty, is prepended to LD_PRELOAD in the ranks'
+// environment; before is prepended to the launcher's command. After two minutes, or when ctx is
+// done, everything that was started is killed.
 func Run(ctx context.Context, m MPI, before []string, env []string, n int, prog ...string) (Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, 120*time.Second)
 	defer cancel()

@@ -4,8 +4,8 @@ import "testing"
 
 const scalapack = "/usr/lib/x86_64-linux-gnu/scalapack/"
 
-// realPrograms come from Debian packages: lammps, hpcc, scalapack-mpi-test,
-// netpipe-mpich2. No one here wrote them.
+// realPrograms come from the Debian packages lammps, hpcc, scalapack-mpi-test and
+// netpipe-mpich2: they were not written for this project.
 var realPrograms = []app{
 	{source: "/usr/bin/lmp", args: []string{"-in", "in.melt", "-log", "none"}, only: "openmpi",
 		varies: true, inputs: []string{"in.melt"}},
@@ -16,7 +16,7 @@ var realPrograms = []app{
 		ranks: 2, varies: true, inputs: []string{}},
 }
 
-// TestRealPrograms compares programs that no one here wrote.
+// TestRealPrograms compares programs that were not written for this project.
 func TestRealPrograms(t *testing.T) {
 	for _, b := range benches {
 		for _, a := range realPrograms {

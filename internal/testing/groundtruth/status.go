@@ -41,7 +41,7 @@ func (s *stream) messageStatus(call *Call, e *Event, raw string) string {
 	return compareStatus(s.p, raw, e.Out, size)
 }
 
-// note leaves the status of a request for later, when it is known what it is.
+// note keeps the status of a request until it is known what the request is.
 func (s *stream) note(call *Call, rawRequest string, name any, rawStatus string, json map[string]any) {
 	h, ok := parseHandle(rawRequest)
 	text, isName := name.(string)
@@ -50,7 +50,7 @@ func (s *stream) note(call *Call, rawRequest string, name any, rawStatus string,
 	}
 	u := use{time: call.Start, role: checkStatus, handle: h, name: s.absolute(text),
 		status: statusPair{rawStatus, json}, where: s.where + ": " + call.Line}
-	// before the request goes away
+	// before the request is freed
 	for i := len(s.uses) - 1; i >= 0 && s.uses[i].time == u.time; i-- {
 		if s.uses[i].role == freeHandle && s.uses[i].name == u.name {
 			s.uses[i].role, u.role = u.role, s.uses[i].role
@@ -96,7 +96,7 @@ func (s *stream) manyStatuses(call *Call, e *Event, raw []string) {
 	}
 }
 
-// status checks the status of a completed request: receives only have one.
+// status checks the status of a completed request: only receives have one.
 func (h *handles) status(r *request, u *use) string {
 	if !r.receive || !r.active {
 		if _, ok := u.status.json["source"]; ok && !r.receive {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Programs that poll, and those whose arrays of requests polls have seen before.
+// Programs that poll, and programs whose arrays of requests were passed to polls before.
 var pollers = []app{
 	{source: "c/polling.c"},
 	{source: "c/polls.c", args: []string{"20"}},
@@ -21,8 +21,8 @@ var pollers = []app{
 	{source: "fortran/all_f08.f90", args: []string{"DIR"}},
 }
 
-// TestTotals checks that with --polls totals all calls but polls that found
-// nothing are in order, as without, and that of these none is missing in the sums.
+// TestTotals checks that with --polls totals all calls except polls that found nothing are in
+// order, as without it, and that all of these polls are in the sums.
 func TestTotals(t *testing.T) {
 	for _, b := range benches {
 		for _, a := range pollers {

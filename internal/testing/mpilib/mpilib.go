@@ -72,8 +72,8 @@ func Functions(files ...string) (map[string]bool, error) {
 	return set, nil
 }
 
-// Exclusions reads a list of names: one a line, # starts a comment. A name that
-// ends in * excludes by prefix.
+// Exclusions reads a list of names, one per line; # starts a comment. A name that ends in *
+// excludes by prefix.
 func Exclusions(file string) (func(name string) bool, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

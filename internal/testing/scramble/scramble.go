@@ -1,4 +1,4 @@
-// Package scramble changes files that others read meanwhile, for tests of these.
+// Package scramble modifies files while others read them, for tests of the readers.
 package scramble
 
 import (
@@ -11,16 +11,16 @@ import (
 	"unsafe"
 )
 
-// Files are files that are being changed.
+// Files are files that are being modified.
 type Files struct {
 	maps, whole [][]byte
 	stop        chan struct{}
 	changes     chan int
 }
 
-// Start begins to change words of files: bits, counts, references to other records,
-// numbers without measure. Now and then each is as it was. What the files are may be
-// removed meanwhile. The first kept bytes stay.
+// Start begins to modify words of files: bits, counts, references to other records, arbitrary
+// numbers. Occasionally it restores the original words. The files may be removed meanwhile. The
+// first kept bytes are not modified.
 func Start(paths []string, kept int) (*Files, error) {
 	f := &Files{stop: make(chan struct{}), changes: make(chan int)}
 	for _, path := range paths {
@@ -57,7 +57,7 @@ func (f *Files) unmap() {
 	}
 }
 
-// Stop ends it, and returns how many changes there were.
+// Stop stops modifying, and returns the number of modifications.
 func (f *Files) Stop() int {
 	close(f.stop)
 	n := <-f.changes
@@ -65,7 +65,7 @@ func (f *Files) Stop() int {
 	return n
 }
 
-// changed is how many bytes of a file are changed at most: its beginning tells most.
+// changed bounds the part of a file that is modified: its beginning matters most.
 const changed = 24 << 10
 
 func (f *Files) change(kept int) (changes int) {

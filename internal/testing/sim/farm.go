@@ -28,8 +28,8 @@ var (
 // maxResult is the size that the master receives with.
 const maxResult = 64
 
-// farm is a master that hands out tasks and receives results of any size from
-// anybody. A worker is given Steps tasks, more or less.
+// farm is a master that hands out tasks and receives results of any size from any worker. A
+// worker is given Steps tasks, more or less.
 func farm(r *rank) {
 	r.call(farmInit)
 	if r.number == 0 {
@@ -41,7 +41,7 @@ func farm(r *rank) {
 	r.call(farmFinalize)
 }
 
-// tasks is how many tasks a worker gets: some are faster than others.
+// tasks is the number of tasks that a worker gets: some are faster than others.
 func (c *Config) tasks(worker int) int {
 	return c.Steps - c.Steps/4 + int(c.draw(1, uint64(worker))%uint64(c.Steps/2+1))
 }

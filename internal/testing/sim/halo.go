@@ -19,11 +19,11 @@ var (
 // Elements of the faces across each dimension, of a block of 30 × 24 × 20.
 var faces = [3]uint64{24 * 20, 30 * 20, 30 * 24}
 
-// neighbour is the other side of a face.
+// neighbour is the process on the other side of a face.
 type neighbour struct {
 	rank      uint64 // or MPI_PROC_NULL
 	count     uint64
-	from, tag uint64 // tags of what comes and of what goes
+	from, tag uint64 // tags of incoming and outgoing messages
 }
 
 // halo is a 3-D halo exchange: six receives, six sends, one MPI_Waitall a step,
@@ -33,7 +33,7 @@ func halo(r *rank) {
 	cart := r.cart()
 	near := r.neighbours()
 	requests := make([]uint64, 0, 2*len(near))
-	var null []uint64 // statuses of receives from nowhere
+	var null []uint64 // statuses of receives from MPI_PROC_NULL
 	for i, n := range near {
 		if n.rank == signature.ProcNull {
 			null = append(null, uint64(i), signature.ProcNull, signature.AnyTag, 0)

@@ -12,8 +12,8 @@ import (
 	"github.com/efg-tools/efg/efg/runfile"
 )
 
-// The file is the same whatever the parts, their order and their grouping: the
-// one that is written of all processes at once.
+// The file is the same whatever the parts, their order and their grouping: the one written for
+// all processes at once.
 func TestMergeIsTheWhole(t *testing.T) {
 	for _, c := range []Config{
 		{Program: "halo", Ranks: 300, Steps: 4, Seed: 1},

@@ -21,8 +21,8 @@ var (
 )
 
 const (
-	patches  = 3   // messages to a neighbour, at most
-	maxPatch = 512 // elements that receives are posted for, more than come
+	patches  = 3   // maximum number of messages to a neighbour
+	maxPatch = 512 // elements that receives are posted for, more than arrive
 )
 
 // message is a message of the mesh.
@@ -31,9 +31,8 @@ type message struct {
 	count       uint64
 }
 
-// mesh is an adaptive mesh: who has how many messages of which size for whom
-// changes every Regrid steps, and what comes is taken in the order in which it
-// comes.
+// mesh is an adaptive mesh: which ranks send how many messages of which size to which others
+// changes every Regrid steps, and messages are processed in the order of arrival.
 func mesh(r *rank) {
 	random := r.random(streamProgram)
 	var in, out []message
@@ -49,7 +48,7 @@ func mesh(r *rank) {
 	r.call(meshFinalize)
 }
 
-// exchange is one step's messages. There is one at least.
+// exchange is the messages of one step. There is at least one.
 func exchange(r *rank, in, out []message, random *rand.Rand) {
 	var receives, sends []uint64
 	for _, m := range in {
@@ -72,8 +71,7 @@ func exchange(r *rank, in, out []message, random *rand.Rand) {
 	r.waitall(meshWaitall, sends, nil)
 }
 
-// messages are those that come in and go out from one change of the mesh to the
-// next.
+// messages are the incoming and outgoing messages between two changes of the mesh.
 func (r *rank) messages(epoch int) (in, out []message) {
 	for _, peer := range r.near(epoch) {
 		for k := range patches {
@@ -88,8 +86,8 @@ func (r *rank) messages(epoch int) (in, out []message) {
 	return in, out
 }
 
-// patch is the number of elements of a message, 0 if there is none. The first
-// one is always there.
+// patch is the number of elements of a message, 0 if there is none. The first message always
+// exists.
 func (c *Config) patch(from, to, k, epoch int) uint64 {
 	h := c.draw(3, uint64(from), uint64(to), uint64(k), uint64(epoch))
 	if k > 0 && h>>32%3 == 0 {
@@ -98,8 +96,7 @@ func (c *Config) patch(from, to, k, epoch int) uint64 {
 	return 1 + h%(maxPatch-1)
 }
 
-// near are the neighbours: the ranks before and after, and others near by in
-// space, by chance.
+// near are the neighbours: the previous and the next rank, and random ones nearby.
 func (r *rank) near(epoch int) []int {
 	line, plane := r.Grid[2], r.Grid[1]*r.Grid[2]
 	var l []int

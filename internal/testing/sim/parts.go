@@ -28,8 +28,8 @@ func (c Config) WriteNodes(dir string, workers int) ([]string, error) {
 	return paths, err
 }
 
-// usedSites leaves out the callsites that no process has called from: their
-// places are looked up in each node for what is recorded there.
+// usedSites removes the callsites that no process has called from: each node looks up only what
+// was recorded there.
 func usedSites(meta runfile.Meta, procs []*efg.Process) runfile.Meta {
 	used := map[uint64]bool{}
 	for _, p := range procs {

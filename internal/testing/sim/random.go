@@ -29,7 +29,7 @@ func randomCalls(proc string, line int) []*callsite {
 }
 
 // random is pairs of ranks that exchange one of a number of messages, either way, in random
-// order. A rank without a partner sends to no one.
+// order. A rank without a partner sends nothing.
 func random(r *rank) {
 	partner := r.number ^ 1
 	peer := uint64(partner)

@@ -35,7 +35,7 @@ const (
 // streamSeed is the second seed of a stream of random numbers.
 func streamSeed(number int, stream uint64) uint64 { return uint64(number)<<8 | stream }
 
-// text is a program's code: the calls that it has.
+// text is a program's code: its calls.
 type text struct {
 	name   string
 	module efg.Def
@@ -45,7 +45,7 @@ type text struct {
 // callsite is a call in the code.
 type callsite struct {
 	number          int
-	words           []uint64 // what is the same each time
+	words           []uint64 // words that are the same each time
 	def             efg.Def
 	place, function string
 }
@@ -58,8 +58,8 @@ func newText(name string) *text {
 	}}
 }
 
-// call adds a call. args gives what is the same each time, as names of constants
-// or numbers, by the names of the arguments; results are absent unless said.
+// call adds a call. args holds the arguments that are the same each time, as names of constants
+// or numbers, by name; results are absent unless given.
 func (t *text) call(proc string, line int, function string, args map[string]any) *callsite {
 	p := signature.ProcByName(proc)
 	c := &callsite{number: len(t.calls), words: make([]uint64, len(p.Words)),
@@ -100,7 +100,7 @@ type rank struct {
 	number int
 	defs   efg.Definitions
 	build  *efg.Builder
-	known  []bool // callsites seen
+	known  []bool // by callsite: it was called
 	event  efg.Input
 	words  [signature.MaxWords]uint64
 	seen   func(*rank)
@@ -129,7 +129,7 @@ func (r *rank) random(stream uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(r.Seed, streamSeed(r.number, stream)))
 }
 
-// draw is a random number that depends on what it is for, and on the seed.
+// draw is a random number that depends on its purpose and on the seed.
 func (c *Config) draw(what ...uint64) uint64 {
 	h := c.Seed
 	for _, w := range what {
@@ -166,13 +166,13 @@ func (r *rank) record() {
 	}
 }
 
-// call records a call that has nothing new to say.
+// call records a call without further arguments.
 func (r *rank) call(c *callsite) {
 	r.at(c)
 	r.record()
 }
 
-// recordNew ends a call that makes a request, and returns it.
+// recordNew ends a call that creates a request, and returns the request.
 func (r *rank) recordNew() uint64 {
 	id, err := r.build.AddNew(r.event)
 	if err != nil && r.err == nil {
@@ -198,8 +198,7 @@ func (r *rank) send(c *callsite, count, peer, tag uint64) {
 	r.record()
 }
 
-// receive records a receive with what its status says. It is posted for count
-// elements.
+// receive records a receive with its status. It is posted for count elements.
 func (r *rank) receive(c *callsite, count, peer, tag uint64, status [3]uint64) {
 	w := r.at(c)
 	w[wordComm], w[wordCount], w[wordPeer], w[wordTag] = signature.CommWorld, count, peer, tag
@@ -207,8 +206,8 @@ func (r *rank) receive(c *callsite, count, peer, tag uint64, status [3]uint64) {
 	r.record()
 }
 
-// waitall records the completion of all requests. statuses are those that are
-// not as posted.
+// waitall records the completion of all requests. statuses are those that differ from what was
+// posted.
 func (r *rank) waitall(c *callsite, requests, statuses []uint64) {
 	w := r.at(c)
 	w[waitCount] = uint64(len(requests))

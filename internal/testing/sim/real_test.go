@@ -14,9 +14,9 @@ import (
 
 var site = regexp.MustCompile(`,"site":"[^"]*"`)
 
-// The simulated halo exchange is what is recorded of the real one, grid.c: all
-// words but those of the callsites. (A receive from MPI_PROC_NULL has another
-// status with MPICH 4.0: source 0, tag 0. The simulation follows the standard.)
+// The simulated halo exchange equals a recording of the real one, grid.c, in all words except
+// callsites. (A receive from MPI_PROC_NULL has another status with MPICH 4.0: source 0, tag 0.
+// The simulation follows the standard.)
 func TestHaloIsTheRealOne(t *testing.T) {
 	root, err := groundtruth.Root()
 	if err != nil {

@@ -32,8 +32,8 @@ func BuildFeeder(root, exe string) error {
 	return nil
 }
 
-// WriteSegments has the recorder itself write the ranks' segments to dir. feeder
-// is the program of BuildFeeder.
+// WriteSegments lets the recorder itself write the ranks' segments to dir. feeder is the
+// program of BuildFeeder.
 func (c Config) WriteSegments(feeder, dir string, workers int) error {
 	workers = max(1, min(workers, c.Ranks))
 	return parallel(workers, workers, func(worker int) error {
@@ -92,8 +92,8 @@ func (c Config) feederInput(number int) ([]byte, error) {
 	return b, nil
 }
 
-// appendDef appends a definition that the program's side makes; those of vectors
-// the recorder makes itself.
+// appendDef appends a definition that the program's side makes; the recorder itself makes those
+// of arrays.
 func appendDef(b []byte, d *efg.Def) []byte {
 	if d.Kind == efg.DefVec {
 		return b

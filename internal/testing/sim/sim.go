@@ -1,9 +1,8 @@
-// Package sim makes what the recorder would make of a program on any number of
-// ranks, without running one: a 3-D halo exchange, a master with workers, an
-// adaptive mesh, random pairs. Every event is formed as the hook forms it and
-// goes through the builder that equals the recorder, so what comes out is a
-// recording like others, for as many ranks as there are on the largest
-// machines.
+// Package sim makes the recording that the recorder would make of a program on any number of
+// ranks, without running it: a 3-D halo exchange, a master with workers, an adaptive mesh,
+// random pairs. Every event is formed as the hook forms it and passed to the builder that is
+// equivalent to the recorder, so the result is a recording like others, for as many ranks as
+// the largest machines have.
 //
 // A rank's recording depends on the configuration and the rank alone: ranks can
 // be made in any order, and any number of them at once.
@@ -21,7 +20,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// RanksPerNode is how many ranks a simulated node has.
+// RanksPerNode is the number of ranks of a simulated node.
 const RanksPerNode = 64
 
 // Config says what to simulate.
@@ -30,21 +29,20 @@ type Config struct {
 	Ranks   int
 	Steps   int
 	Seed    uint64
-	// Grid are the ranks of the halo exchange along each dimension; 0: as equal
-	// as can be.
+	// Grid is the number of ranks of the halo exchange along each dimension; 0 means as equal
+	// as possible.
 	Grid [3]int
-	// Periodic: the halo exchange's domain has no border.
+	// Periodic: the domain of the halo exchange has no border.
 	Periodic bool
-	// Null: at a border the halo exchange calls with MPI_PROC_NULL, instead of
-	// not calling.
+	// Null: at a border the halo exchange calls with MPI_PROC_NULL instead of not calling.
 	Null bool
-	// Signatures is how many different messages a random pair exchanges; 0: 256.
+	// Signatures is the number of different messages that a random pair exchanges; 0 means 256.
 	Signatures int
-	// Regrid is after how many steps the mesh changes; 0: 7.
+	// Regrid is the number of steps after which the mesh changes; 0 means 7.
 	Regrid int
 	// Stats: with time statistics.
 	Stats bool
-	// Trace: segments have the times of each call too, those of the recording; run
+	// Trace: segments also have the times of each call, which are those of the recording; run
 	// files and processes have none.
 	Trace bool
 }
@@ -78,7 +76,7 @@ func (c *Config) program() (*program, error) {
 	return nil, fmt.Errorf("no program %q", c.Program)
 }
 
-// check fills in what is not said, and refuses what cannot be.
+// check fills in defaults, and rejects invalid configurations.
 func (c *Config) check() (*program, error) {
 	p, err := c.program()
 	if err != nil {
@@ -105,8 +103,7 @@ func (c *Config) check() (*program, error) {
 	return p, nil
 }
 
-// balanced splits n into three factors that differ as little as can be, the
-// largest first.
+// balanced splits n into three factors that differ as little as possible, the largest first.
 func balanced(n int) [3]int {
 	best := [3]int{n, 1, 1}
 	for c := 1; c*c*c <= n; c++ {
@@ -127,7 +124,7 @@ func (c Config) Process(number int) (*efg.Process, error) {
 	return c.process(number, nil)
 }
 
-// process hands each event to seen, if there is one, when it is recorded.
+// process calls seen, if not nil, with each event when it is recorded.
 func (c Config) process(number int, seen func(*rank)) (*efg.Process, error) {
 	p, err := c.check()
 	if err != nil {
@@ -152,7 +149,7 @@ func (c Config) process(number int, seen func(*rank)) (*efg.Process, error) {
 
 const started = 1_700_000_000_000_000_000 // Unix nanoseconds
 
-// world is that of a job of a resource manager.
+// world is the world of a job of a resource manager.
 var world = signature.HashString("sim.4242")
 
 func (c *Config) description(number int) *efg.Process {
@@ -189,8 +186,8 @@ func (c Config) Meta() (runfile.Meta, error) {
 	return m, nil
 }
 
-// All simulates all ranks, in order, a node's ranks at a time and workers of
-// them at once.
+// All simulates all ranks, in order, a node's ranks at a time, with as many workers in
+// parallel.
 func (c Config) All(workers int) iter.Seq2[*efg.Process, error] {
 	return func(yield func(*efg.Process, error) bool) {
 		for node := range c.Nodes() {
@@ -211,7 +208,7 @@ func (c Config) All(workers int) iter.Seq2[*efg.Process, error] {
 // Nodes is the number of nodes.
 func (c Config) Nodes() int { return (c.Ranks + RanksPerNode - 1) / RanksPerNode }
 
-// Node simulates the ranks of a node, workers of them at once.
+// Node simulates the ranks of a node, with as many workers in parallel.
 func (c Config) Node(node, workers int) ([]*efg.Process, error) {
 	first := node * RanksPerNode
 	procs := make([]*efg.Process, min(RanksPerNode, c.Ranks-first))

@@ -33,7 +33,7 @@ func (c Config) String() string {
 	return fmt.Sprintf("%s-%d-%d-%v-%v", c.Program, c.Ranks, c.Steps, c.Periodic, c.Null)
 }
 
-// Every simulated stream is a valid graph that proves its events.
+// Every simulated stream is a valid graph with the right hash of its events.
 func TestStreamsAreValid(t *testing.T) {
 	for _, c := range configs {
 		n := 0
@@ -62,8 +62,8 @@ func TestStreamsAreValid(t *testing.T) {
 	}
 }
 
-// traffic counts messages by sender, receiver, tag and bytes, and fails on what
-// no MPI would do.
+// traffic counts messages by sender, receiver, tag and bytes, and fails on what no MPI would
+// do.
 type traffic map[[4]int]int
 
 func (m traffic) add(t *testing.T, e *reconstruct.Event, rank int) {
@@ -95,8 +95,7 @@ func (m traffic) add(t *testing.T, e *reconstruct.Event, rank int) {
 	}
 }
 
-// What is received was sent, except in the halo exchange, whose receives are
-// those that were posted.
+// Every received message was sent, except in the halo exchange, whose receives are as posted.
 func TestMessagesMatch(t *testing.T) {
 	for _, c := range configs {
 		if c.Program == "halo" {
@@ -180,8 +179,7 @@ func TestReconstruction(t *testing.T) {
 	}
 }
 
-// Equal configurations give equal files, whatever the number of workers; the
-// seed matters.
+// Equal configurations yield equal files, whatever the number of workers; the seed matters.
 func TestDeterministic(t *testing.T) {
 	write := func(c Config, workers int) [][]byte {
 		paths, err := c.WriteNodes(t.TempDir(), workers)
@@ -214,7 +212,7 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-// The recorder, fed the simulated events, makes the simulated graph.
+// The recorder, given the simulated events, makes the simulated graph.
 func TestSegments(t *testing.T) {
 	feeder := filepath.Join(t.TempDir(), "segments")
 	if err := BuildFeeder("../../..", feeder); err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/efg-tools/efg/efg"
 )
 
-// addTimes adds time statistics: durations that are spread like those of real
-// calls, around a value of each node's own.
+// addTimes adds time statistics: durations distributed like those of real calls, around a value
+// of each node.
 func addTimes(s *efg.Stream, random *rand.Rand) {
 	visits := make([]uint64, len(s.Nodes))
 	if len(visits) > 0 {

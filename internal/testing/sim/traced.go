@@ -39,8 +39,8 @@ func GiveTimes(p *efg.Process, begin, interval func() uint64) error {
 	return nil
 }
 
-// Run makes a run file of the configuration and opens it. times gives the events of a
-// process times; nil: there are none.
+// Run makes a run file of the configuration and opens it. times adds the times of each event to
+// a process; nil means that there are none.
 func (c Config) Run(times func(p *efg.Process) error) (*runfile.Run, error) {
 	var procs []*efg.Process
 	for p, err := range c.All(2) {

@@ -10,7 +10,7 @@ import (
 	"github.com/efg-tools/efg/reconstruct"
 )
 
-// A window that is read from a mark shows what the whole shows there.
+// A window that is read from a checkpoint shows what the whole shows there.
 func TestWindows(t *testing.T) {
 	for _, c := range []Config{
 		{Program: "halo", Ranks: 27, Steps: 200, Seed: 1},

@@ -9,10 +9,10 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// callsPerLoop is how many calls each of the loops of Loops has.
+// callsPerLoop is the number of calls in each of the loops of Loops.
 const callsPerLoop = 7
 
-// Loops is a run of two ranks that go through a number of small loops, forty times: each of the
+// Loops is a run of two ranks that iterate a number of small loops forty times: each of the
 // loops has seven calls of MPI_Barrier, with callsites of their own.
 func Loops(tb testing.TB, loops int) *runfile.Run {
 	tb.Helper()
@@ -39,7 +39,7 @@ func Loops(tb testing.TB, loops int) *runfile.Run {
 	return Of(tb, procs, runfile.Meta{})
 }
 
-// barrier are the words of a barrier of all ranks.
+// barrier returns the words of a barrier of all ranks.
 func barrier(site int) []uint64 {
 	p := signature.ProcByName("MPI_Barrier")
 	w := make([]uint64, len(p.Words))
@@ -48,7 +48,7 @@ func barrier(site int) []uint64 {
 	return w
 }
 
-// Allocated is how many bytes f allocates, those that are freed again included.
+// Allocated is the number of bytes that f allocates, including those that are freed again.
 func Allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -13,9 +13,9 @@ import (
 type Program struct {
 	Source string // as in "c/jacobi.c"
 	Args   string // DIR stands for a directory of its own
-	Ranks  int    // 0: 4
-	MPI    string // the only MPI library to record it with; "": each
-	Time   string // as for efg run; "": the default
+	Ranks  int    // 0 means 4
+	MPI    string // the only MPI library to record it with; "" means each
+	Time   string // as for efg run; "" means the default
 	Fails  bool   // its status need not be 0
 }
 
@@ -27,8 +27,8 @@ type Recording struct {
 	Stdout  string
 }
 
-// Record records programs with the MPI libraries that are installed, and hands each run to
-// check, in a test of its own.
+// Record records programs with the installed MPI libraries, and calls check with each
+// recording, in a subtest.
 func Record(t *testing.T, programs []Program, check func(t *testing.T, r *Recording)) {
 	t.Helper()
 	benches, err := groundtruth.Benches(t.Context(), t.TempDir())

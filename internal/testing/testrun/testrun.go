@@ -1,6 +1,6 @@
-// Package testrun makes runs for the tests of packages that read them: of processes that
-// a test has made, of simulated programs, of programs that are recorded with each MPI, and
-// those that package text keeps.
+// Package testrun makes runs for the tests of packages that read them: from processes that a
+// test has made, from simulated programs, from programs that are recorded with each MPI, and
+// from those that package text keeps.
 package testrun
 
 import (
@@ -28,7 +28,7 @@ func Open(tb testing.TB, file string) *runfile.Run {
 	return run
 }
 
-// Encode is the run file of processes.
+// Encode returns the run file of processes.
 func Encode(tb testing.TB, procs []*efg.Process, meta runfile.Meta) []byte {
 	tb.Helper()
 	var file bytes.Buffer
@@ -48,19 +48,19 @@ func Decode(tb testing.TB, file []byte) *runfile.Run {
 	return run
 }
 
-// Of is a run of processes.
+// Of returns a run of processes.
 func Of(tb testing.TB, procs []*efg.Process, meta runfile.Meta) *runfile.Run {
 	tb.Helper()
 	return Decode(tb, Encode(tb, procs, meta))
 }
 
-// Simulated is a run of a simulated program.
+// Simulated returns a run of a simulated program.
 func Simulated(tb testing.TB, c sim.Config) *runfile.Run {
 	tb.Helper()
 	return simulated(tb, c, nil)
 }
 
-// SimulatedFile is the run file of a simulated program.
+// SimulatedFile returns the run file of a simulated program.
 func SimulatedFile(tb testing.TB, c sim.Config) []byte {
 	tb.Helper()
 	var procs []*efg.Process
@@ -77,8 +77,8 @@ func SimulatedFile(tb testing.TB, c sim.Config) []byte {
 	return Encode(tb, procs, meta)
 }
 
-// Traced is Simulated with the time of each call: event n of a stream lasts about 400 ns,
-// 600 ns after the one before.
+// Traced is Simulated with the time of each call: event n of a stream lasts about 400 ns, and
+// begins 600 ns after the previous one.
 func Traced(tb testing.TB, c sim.Config) *runfile.Run {
 	tb.Helper()
 	return simulated(tb, c, func(p *efg.Process) error {
@@ -99,7 +99,7 @@ func simulated(tb testing.TB, c sim.Config, times func(p *efg.Process) error) *r
 	return run
 }
 
-// Texts are the run files of recorded programs that a directory has as text, by name.
+// Texts returns the run files of recorded programs that a directory holds as text, by name.
 func Texts(tb testing.TB, folder string) map[string][]byte {
 	tb.Helper()
 	paths, err := filepath.Glob(filepath.Join(folder, "*.txt"))
@@ -121,8 +121,8 @@ func Texts(tb testing.TB, folder string) map[string][]byte {
 	return files
 }
 
-// EachEvent hands the events of a run to f, in order: processes, streams of each, events of
-// each.
+// EachEvent calls f with the events of a run in order: processes, the streams of each, the
+// events of each.
 func EachEvent(tb testing.TB, run *runfile.Run, f func(p *reconstruct.Process, e *reconstruct.Event)) {
 	tb.Helper()
 	rebuilder, err := reconstruct.NewRun(run)
