@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The map of requests does what a plain list does.
+// The map of requests behaves like a plain list.
 func TestRequestMap(t *testing.T) {
 	exe := filepath.Join(t.TempDir(), "requests")
 	command(t, ".", "mpicc.openmpi", "-std=gnu11", "-O1", "-g", "-fsanitize=undefined", "-fno-sanitize-recover=all",

@@ -23,8 +23,8 @@ const (
 	frontName = "libefg.so"
 	backKind  = "back"
 	backName  = "libefg-back.so"
-	// failedName holds the compiler's output where a back end could not be
-	// built, so that it is not tried again at every run.
+	// failedName holds the compiler's output if a back end could not be built; it is not tried
+	// again at every run.
 	failedName = "failed"
 )
 
@@ -37,8 +37,8 @@ var (
 
 var frontArch = map[string]string{"amd64": "x86_64"}
 
-// backOrder is the order of a back end's files in its library: what most programs
-// use lies together, in few of the windows of 64 KiB that Linux maps at a time.
+// backOrder is the order of a back end's files in its library: what most programs use is
+// adjacent, within few of the windows of 64 KiB that Linux maps at a time.
 var backOrder = []string{
 	"core*.c", "back*.c", "gen/wrappers_c_env.c", "gen/wrappers_c_p2p.c", "gen/wrappers_c_coll.c", "gen/*.c",
 }
@@ -54,7 +54,7 @@ type product struct {
 	kind, name  string
 	files       []string
 	flags, link []string
-	// ask, if any, asks the compiler for more flags; dir is for temporary files.
+	// ask, if not nil, asks the compiler for more flags; dir is for temporary files.
 	ask func(ctx context.Context, c compiler, dir string) ([]string, error)
 }
 
@@ -172,8 +172,8 @@ func (b *builder) built(ctx context.Context, p *product, c compiler) (string, er
 	return file, err
 }
 
-// interrupted reports whether a compiler, or what it started, was ended by a signal: a retry
-// may succeed.
+// interrupted reports whether a compiler, or a process that it started, was ended by a signal:
+// a retry may succeed.
 func interrupted(err *BuildError) bool {
 	var exit *exec.ExitError
 	return errors.As(err, &exit) && exit.ExitCode() < 0 || strings.Contains(err.Output, " signal terminated program ")

@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// workshop is a PATH with a C compiler and stand-ins for MPI compilers, and an
-// empty cache.
+// workshop is a PATH with a C compiler and fake MPI compilers, and an empty cache.
 type workshop struct {
 	t   *testing.T
 	bin string
@@ -64,7 +63,7 @@ func (w *workshop) header(name, text string) {
 	w.must(os.WriteFile(filepath.Join(dir, "mpi.h"), []byte(text), 0o644))
 }
 
-// compiled reports whether the compiler compiled since it was last asked.
+// compiled reports whether the compiler compiled since the last call.
 func (w *workshop) compiled(name string) bool {
 	return os.Remove(filepath.Join(w.bin, name+".log")) == nil
 }
@@ -150,13 +149,13 @@ func TestBuildsAtTheSameTime(t *testing.T) {
 	w.must(err)
 	log, err := os.ReadFile(filepath.Join(w.bin, "mpicc.log"))
 	w.must(err)
-	if n := strings.Count(string(log), "compile"); n != len(p.files)+1 { // and what mpi.h has
+	if n := strings.Count(string(log), "compile"); n != len(p.files)+1 { // and of what mpi.h has
 		t.Errorf("%d files were compiled, the back end has %d", n, len(p.files))
 	}
 	w.tidy()
 }
 
-// ensureVar has a test binary build the hook and end.
+// ensureVar makes a test binary build the hook and end.
 const ensureVar = "EFG_TEST_ENSURE"
 
 func TestMain(m *testing.M) {
@@ -167,8 +166,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Of a build that was killed nothing is left as soon as someone looks at the cache, and what
-// someone else is building stays.
+// The next process that uses the cache removes the remains of a killed build, but not a build
+// in progress.
 func TestKilledBuild(t *testing.T) {
 	w := newWorkshop(t)
 	w.add("mpicc", "libmpi.so.40")
@@ -201,8 +200,7 @@ func TestKilledBuild(t *testing.T) {
 	w.tidy()
 }
 
-// An MPI that cannot be built is left out, said so, and not tried again until
-// asked.
+// An MPI that cannot be built is reported and left out, and not tried again until requested.
 func TestBrokenMPI(t *testing.T) {
 	w := newWorkshop(t)
 	w.add("mpicc", "libmpi.so.40")
@@ -251,7 +249,7 @@ func TestOnlyBrokenMPI(t *testing.T) {
 	}
 }
 
-// A build that is stopped ends, and leaves no library behind that is none.
+// A build that is stopped ends, and leaves no incomplete library behind.
 func TestStopped(t *testing.T) {
 	w := newWorkshop(t)
 	w.add("mpicc", "libmpi.so.40")
@@ -293,7 +291,7 @@ func TestNoCompilers(t *testing.T) {
 	}
 }
 
-// The cache's name goes into LD_PRELOAD.
+// The cache's name becomes part of LD_PRELOAD.
 func TestCacheNames(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(t.TempDir(), "a b"))
 	if _, err := openCache(); err == nil {
@@ -315,8 +313,7 @@ func TestCacheNames(t *testing.T) {
 	}
 }
 
-// Nothing is taken from a cache that is another user's, or from a file in it, and nothing is
-// put there.
+// Nothing is read from or written to a cache, or a file in it, that belongs to another user.
 func TestOthersCache(t *testing.T) {
 	const stranger = 61071
 	w := newWorkshop(t)

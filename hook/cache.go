@@ -17,11 +17,11 @@ import (
 	"github.com/efg-tools/efg/internal/trusted"
 )
 
-// cache is the directory of all builds. No one but the user or root can change it.
+// cache is the directory of all builds. Only the user and root can change it.
 type cache string
 
-// Builds that are kept: the last used ones of each kind, and all that were used recently,
-// because a running job may start another process with its own build.
+// Builds that are kept: the most recently used ones of each kind, and all that were used
+// recently, because a running job may start another process that uses its build.
 const (
 	keptBuilds = 8
 	keptFor    = 48 * time.Hour
@@ -46,7 +46,7 @@ func openCache() (cache, error) {
 
 func (c cache) path(name string) string { return filepath.Join(string(c), name) }
 
-// file is a file of a build, if it is there.
+// file is a file of a build, if it exists.
 func (c cache) file(build, name string) (path string, ok bool, err error) {
 	path = filepath.Join(c.path(build), name)
 	f, err := trusted.Open(path)
@@ -59,7 +59,7 @@ func (c cache) file(build, name string) (path string, ok bool, err error) {
 	return path, true, f.Close()
 }
 
-// used marks a build as used now. In a cache of another owner that is impossible.
+// used marks a build as used now. In a cache with another owner that is impossible.
 func (c cache) used(build string) {
 	now := time.Now()
 	os.Chtimes(c.path(build), now, now)
@@ -141,7 +141,7 @@ func (c cache) tryLock(build string) (*os.File, error) {
 	return nil, err
 }
 
-// sweep removes what killed processes left behind of builds.
+// sweep removes what killed processes left of builds.
 func (c cache) sweep() {
 	locks, err := filepath.Glob(c.path(".*" + lockExt))
 	if err != nil {
@@ -158,7 +158,7 @@ func (c cache) sweep() {
 }
 
 // prune removes builds of a kind that have not been used for long. Those that cannot be removed
-// stay.
+// remain.
 func (c cache) prune(kind string) {
 	entries, err := os.ReadDir(string(c))
 	if err != nil {
@@ -191,9 +191,9 @@ func (c cache) prune(kind string) {
 	}
 }
 
-// publish renames a build to its final name. If another process was faster, its build stays: it
-// is the same. A rebuilt one is replaced file by file, so that each name always has a complete
-// file.
+// publish renames a build to its final name. If another process was faster, its build, which is
+// the same, stays. A rebuilt one is replaced file by file, so that each name always has a
+// complete file.
 func publish(tmp, final string, replace bool) error {
 	if err := os.Chmod(tmp, 0o755); err != nil {
 		return err

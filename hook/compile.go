@@ -40,7 +40,7 @@ func (b *builder) compile(ctx context.Context, p *product, c compiler, dir strin
 func object(file string) string { return strings.ReplaceAll(file, "/", "_") + ".o" }
 
 // compileFiles compiles the files, one per processor at a time, the longest first, so that none
-// of those runs alone at the end.
+// of these runs alone at the end.
 func (b *builder) compileFiles(ctx context.Context, files, flags []string, c compiler, src string) error {
 	var mu sync.Mutex
 	var failed error

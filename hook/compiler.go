@@ -72,7 +72,7 @@ func mpiIdentity(ctx context.Context, path string) string {
 	return id
 }
 
-// command returns a command that is ended, with all processes that it started, when ctx is
+// command returns a command that is killed, with all processes that it started, when ctx is
 // done.
 func command(ctx context.Context, path string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, path, args...)

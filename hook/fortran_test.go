@@ -39,8 +39,8 @@ func buildEfg(t *testing.T) string {
 
 var notCompared = regexp.MustCompile(`"rank":\d+,"thread":0,|,"site":"[^"]*"`)
 
-// A Fortran program is recorded alike through all three interfaces and with both
-// MPIs, to the last argument: indexes and logicals, sentinels, strings, handles.
+// A Fortran program is recorded identically through all three interfaces and with both MPIs,
+// down to the last argument: indexes and logicals, sentinels, strings, handles.
 func TestFortranInterfaces(t *testing.T) {
 	efg := buildEfg(t)
 	source, err := filepath.Abs("testdata/fortran/calls.F90")

@@ -15,7 +15,7 @@ import (
 	"github.com/efg-tools/efg/internal/testing/mpilib"
 )
 
-// stand is a front with stand-ins for everything around it.
+// stand is a front with fakes for everything around it.
 type stand struct {
 	dir   string
 	front string
@@ -58,7 +58,7 @@ func newStand(t *testing.T) *stand {
 
 func (s *stand) path(name string) string { return filepath.Join(s.dir, name) }
 
-// run runs a program with the front; it returns output and errors.
+// run runs a program with the front; it returns its output and errors.
 func (s *stand) run(t *testing.T, env []string, args ...string) (out, errOut string, status int) {
 	t.Helper()
 	var o, e strings.Builder
@@ -76,18 +76,19 @@ func (s *stand) run(t *testing.T, env []string, args ...string) (out, errOut str
 
 const passed = "barrier 42\nbarrier 42\npcontrol 204\nsendrecv 650\nfortran 62 62 62 82\n"
 
-// wrapped is what the calls print when the back end is there.
+// wrapped is what the calls print if the back end exists.
 func wrapped(caller string) string {
 	w := func(name string) string { return "wrapper " + name + " from " + caller + "\n" }
 	return "open 1 libmpi.so.40\n" + strings.Repeat(w("MPI_Barrier")+"barrier 42\n", 2) + "pcontrol 204\n" +
 		w("MPI_Sendrecv") + "sendrecv 650\n" + strings.Repeat(w("mpi_barrier"), 3) + "fortran 62 62 62 82\n"
 }
 
-// service makes the directory of a service for all users, which puts spools into one of its own.
+// service creates the directory of a service for all users, which puts spools into a directory
+// of its own.
 func (s *stand) service(t *testing.T, name string, folder, file os.FileMode) string {
 	t.Helper()
 	dir, spools := s.path(name), filepath.Dir(s.spool(name))
-	settings := "EFG_SPOOLS=" + spools + "\nEFG_BACK=libmpi.so.40=" + s.path("back.so") // and no line break
+	settings := "EFG_SPOOLS=" + spools + "\nEFG_BACK=libmpi.so.40=" + s.path("back.so") // without a line break
 	err := errors.Join(os.Mkdir(dir, 0o755), os.Mkdir(spools, 0o755), os.WriteFile(dir+"/hook", []byte(settings), 0o644))
 	if err := errors.Join(err, os.Chmod(dir+"/hook", file), os.Chmod(dir, folder)); err != nil {
 		t.Fatal(err)
@@ -95,7 +96,7 @@ func (s *stand) service(t *testing.T, name string, folder, file os.FileMode) str
 	return "EFG_SERVICE=" + dir
 }
 
-// spool is where that service has this user's spool.
+// spool is the path of this user's spool in that service.
 func (s *stand) spool(service string) string {
 	return filepath.Join(s.path(service+"-spools"), fmt.Sprintf("efg-%d", os.Geteuid()))
 }
@@ -172,8 +173,7 @@ func TestFront(t *testing.T) {
 	}
 }
 
-// The front runs in every process that inherits it: it may need only what is
-// there anyway.
+// The front runs in every process that inherits it: it may depend only on what exists anyway.
 func TestFrontNeedsOnlyLibc(t *testing.T) {
 	s := newStand(t)
 	f, err := elf.Open(s.front)
@@ -199,7 +199,7 @@ func TestFrontNeedsOnlyLibc(t *testing.T) {
 	}
 }
 
-// The front exports the symbols of the slots, all and only them.
+// The front exports exactly the symbols of the slots.
 func TestFrontExports(t *testing.T) {
 	got, err := mpilib.Functions(newStand(t).front)
 	if err != nil {
@@ -221,11 +221,11 @@ func TestFrontExports(t *testing.T) {
 	}
 }
 
-// A program with privileges that who starts it does not have (the front is in
-// /etc/ld.so.preload) loads no back end that the environment names, and asks no daemon.
+// A program with privileges that its user does not have (the front is in /etc/ld.so.preload)
+// loads no back end named by the environment, and contacts no daemon.
 func TestPrivileged(t *testing.T) {
 	if os.Geteuid() != 0 {
-		return // no other user's privileges can be had
+		return // another user's privileges cannot be obtained
 	}
 	s := newStand(t)
 	cc, err := cCompiler()
@@ -236,7 +236,7 @@ func TestPrivileged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Such a program looks for libraries in no directory that is named by its own place.
+	// Such a program does not search for libraries in directories relative to itself.
 	if err := cc.run(t.Context(), s.dir, "-o", "privileged", "-pthread", src+"/main.c", src+"/calls.c", "libmpi.so.40", "-Wl,-rpath,"+s.dir); err != nil {
 		t.Fatal(err)
 	}

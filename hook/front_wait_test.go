@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// answer publishes settings in a directory as soon as the front asks there for a back end.
+// answer publishes settings in a directory as soon as the front asks for a back end there.
 func (s *stand) answer(t *testing.T, folder, settings string) {
 	t.Helper()
 	l, err := net.Listen("unix", filepath.Join(folder, "socket"))
@@ -40,7 +40,7 @@ func (s *stand) answer(t *testing.T, folder, settings string) {
 	t.Cleanup(func() { l.Close(); <-done })
 }
 
-// say puts settings in their place, at once.
+// say replaces settings atomically.
 func (s *stand) say(folder, settings string) error {
 	hook := filepath.Join(folder, "hook")
 	if err := os.WriteFile(hook+".new", []byte(settings), 0o600); err != nil {
@@ -49,9 +49,9 @@ func (s *stand) say(folder, settings string) error {
 	return os.Rename(hook+".new", hook)
 }
 
-// A process whose back end is still being compiled waits for it, whoever compiles: a daemon, a
-// service for all users, efg run. It goes on unrecorded, and says so, if there will
-// be none, or no one is left to compile it.
+// A process whose back end is still being compiled waits for it, whoever compiles it: a daemon,
+// a service for all users, efg run. It continues unrecorded, and says so, if there will be
+// none, or if nobody is compiling it any longer.
 func TestFrontWaits(t *testing.T) {
 	s := newStand(t)
 	const building = "EFG_BACK=other.so=/x\nEFG_BUILDING=1\n"
@@ -61,7 +61,7 @@ func TestFrontWaits(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		run    bool   // by efg run
-		answer string // "": no one listens
+		answer string // "": nobody listens
 		out    string
 		err    string
 	}{
@@ -75,7 +75,7 @@ func TestFrontWaits(t *testing.T) {
 		{"killed run", true, "", passed, waits + unrecorded},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir, err := os.MkdirTemp("", "efg-wait-") // sockets have short names
+			dir, err := os.MkdirTemp("", "efg-wait-") // sockets need short names
 			if err != nil {
 				t.Fatal(err)
 			}

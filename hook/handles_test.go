@@ -27,16 +27,16 @@ func outcome(t *testing.T, dir string, args ...string) (string, int) {
 	return pidOfRank.ReplaceAllString(out.String(), "PID"), cmd.ProcessState.ExitCode()
 }
 
-// A program that passes handles that are not valid, or that the recorder cannot know, does what
-// it does unrecorded, as does one whose callbacks return what is not an error code.
+// A program that passes invalid handles, or handles that the recorder cannot know, behaves as
+// it does unrecorded; so does one whose callbacks return values that are not error codes.
 func TestHandles(t *testing.T) {
 	efg := buildEfg(t)
 	source, err := filepath.Abs("testdata/handles/handles.c")
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A freed handle is left out where what it leads to is chance: Open MPI has pointers for handles,
-	// and a group of MPICH is read again.
+	// Freed handles are left out where the outcome is random: Open MPI uses pointers as
+	// handles, and MPICH reads a group again.
 	handles := map[string][][]string{
 		"openmpi": {{"null"}, {"unseen"}, {"shared"}, {"result"}},
 		"mpich":   {{"null"}, {"freed", "t"}, {"freed", "c"}, {"unseen"}, {"shared"}, {"result"}},

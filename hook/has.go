@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// hasName finds names in what a compiler says about gen/has.h.
+// hasName finds names in what a compiler prints about gen/has.h.
 var hasName = regexp.MustCompile(`\befg_has_(\w+)\.`)
 
 // lackingFlags returns the flags BK_NO_... for the names that a compiler's mpi.h lacks. dir is
@@ -25,7 +25,7 @@ func lackingFlags(ctx context.Context, c compiler, dir string) ([]string, error)
 		return nil, err
 	}
 	var lacks []string
-	for { // compilers give up after a number of errors
+	for { // compilers stop after a number of errors
 		err := c.run(ctx, src, slices.Concat(commonFlags, mpiFlags, lacks, []string{"-w", "-c", "-o", "has.o", "has.c"})...)
 		var failed *BuildError
 		if err == nil || !errors.As(err, &failed) {

@@ -14,8 +14,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// hidden are names of all sorts that some mpi.h have and others do not: constants that are
-// macros, enumerators and handles, of each group, procedures, and a type.
+// hidden are names of all kinds that only some mpi.h have: constants that are macros,
+// enumerators and handles, of each group, procedures, and a type.
 var hidden = []string{
 	"MPI_HOST", "MPI_TYPECLASS_INTEGER", "MPI_COMBINER_HINDEXED_BLOCK", "MPI_COMBINER_DUP", "MPI_THREAD_SERIALIZED",
 	"MPI_COMM_TYPE_SHARED", "MPI_ORDER_FORTRAN", "MPI_DISTRIBUTE_CYCLIC", "MPI_SEEK_END", "MPI_LOCK_SHARED", "MPI_SIMILAR",
@@ -25,14 +25,14 @@ var hidden = []string{
 	"PMPI_Type_get_contents_c", "PMPI_Group_from_session_pset", "PMPI_Session_f2c", "MPI_Session",
 }
 
-// An mpi.h that lacks what others have gets a back end nevertheless.
+// An mpi.h that lacks what others have still gets a back end.
 func TestLackingHeader(t *testing.T) {
 	overlay, dir := t.TempDir(), filepath.Join(t.TempDir(), "shim")
 	header := "#include_next <mpi.h>\n"
 	for _, name := range hidden {
 		header += "#undef " + name + "\n#define " + name + " nobody_has_" + name + "\n"
 	}
-	// What MPI-4 has in the place of a procedure that is hidden.
+	// MPI-4's replacement for a procedure that is hidden.
 	header += "extern int PMPI_Type_size_c(MPI_Datatype, MPI_Count *);\n"
 	if err := os.WriteFile(filepath.Join(overlay, "mpi.h"), []byte(header), 0o644); err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestLackingHeader(t *testing.T) {
 	}
 }
 
-// What an mpi.h has is what a preprocessor leaves of it, but for macros that stand for
+// What an mpi.h has is what a preprocessor leaves of it, except for macros that stand for
 // something removed.
 func TestHasWhatTheHeaderHas(t *testing.T) {
 	for _, mpi := range mpilib.Compilers {
@@ -91,7 +91,7 @@ var (
 	removed    = regexp.MustCompile(`^#define \w+ (THIS_\w+_WAS_REMOVED|MPIR_REMOVED)\w*`)
 )
 
-// declared are the words of a compiler's mpi.h outside of strings and of the values of macros.
+// declared are the words of a compiler's mpi.h outside strings and values of macros.
 func declared(t *testing.T, mpi string) map[string]bool {
 	t.Helper()
 	cmd := exec.Command(mpi, "-E", "-dD", "-x", "c", "-")

@@ -36,9 +36,9 @@ type Hook struct {
 // mpi is an MPI compiler and the state of its back end.
 type mpi struct {
 	compiler
-	back   *Back  // nil: not built
+	back   *Back  // nil if not built
 	failed error  // why it cannot be built
-	soname string // of the MPI library, "" as long as no one has asked
+	soname string // of the MPI library, "" if unknown so far
 }
 
 // Back is a back end.
@@ -207,7 +207,7 @@ func (h *Hook) BuildBacks(ctx context.Context, sonames ...string) error {
 	})
 }
 
-// build builds the back ends of those MPIs that are wanted.
+// build builds the back ends of the MPIs for which wanted is true.
 func (h *Hook) build(ctx context.Context, wanted func(m *mpi) bool) error {
 	var failed []error
 	some := false
@@ -244,7 +244,7 @@ func (b *builder) explain(err error) string {
 	return failed.Brief()
 }
 
-// built notes that a back end was built, or failed.
+// built records that a back end was built, or failed.
 func (h *Hook) built(m *mpi) {
 	h.list()
 	if m.back != nil && h.builder.opt.Built != nil {

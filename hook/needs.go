@@ -39,7 +39,7 @@ func (m *mpi) libraryName(ctx context.Context, b *builder) string {
 	return m.soname
 }
 
-// probe links an empty library, to see which MPI library it needs.
+// probe links an empty library to see which MPI library it needs.
 func (b *builder) probe(ctx context.Context, c compiler) (string, error) {
 	dir, done, err := b.cache.scratch(ctx, fmt.Sprintf("probe-%d", os.Getpid()))
 	if err != nil {
@@ -53,7 +53,7 @@ func (b *builder) probe(ctx context.Context, c compiler) (string, error) {
 	return mpiSoname(file)
 }
 
-// launchers are words in the name of a launcher's file, or of a link to it, and what the mpi.h
+// launchers are words in the name of a launcher's file, or of a link to it, with what the mpi.h
 // of that MPI defines.
 var launchers = []struct{ word, mark string }{
 	{"openmpi", "#define OPEN_MPI"}, {"orterun", "#define OPEN_MPI"}, {"prterun", "#define OPEN_MPI"},
@@ -79,8 +79,8 @@ func launcherMark(name string) string {
 }
 
 // linked finds the MPI libraries that programs link, directly or through other libraries,
-// approximately where the dynamic linker would find these: building too much does no harm, and
-// what is missed is built when a process requests it.
+// approximately where the dynamic linker would find them: building too much does no harm, and a
+// missing one is built when a process requests it.
 type linked struct {
 	libraries map[string]bool // found, by soname
 	seen      map[string]bool

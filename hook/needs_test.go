@@ -32,8 +32,8 @@ func sonames(h *Hook) []string {
 	return l
 }
 
-// What a command is known to need is built, and nothing else: that which its programs link,
-// also by another library, or which its launcher names.
+// Exactly what a command is known to need is built: what its programs link, also through
+// another library, or what its launcher names.
 func TestBuildFor(t *testing.T) {
 	const open, mpich = "libmpi.so.40", "libmpich.so.12"
 	for _, c := range []struct {
@@ -61,7 +61,7 @@ func TestBuildFor(t *testing.T) {
 		}, []string{open}},
 		{"a script", func(*workshop) []string { return []string{"sh", "-c", "mpiexec.mpich x"} }, nil},
 		{"another MPI", func(w *workshop) []string {
-			w.add("mpicc.other", "libmpi.so.12") // is not looked for
+			w.add("mpicc.other", "libmpi.so.12") // not searched for
 			return []string{w.program("app", w.bin+"/mpicc.other.library")}
 		}, nil},
 		{"nothing that exists", func(*workshop) []string { return []string{"nothing"} }, nil},
@@ -92,7 +92,7 @@ func TestBuildFor(t *testing.T) {
 	}
 }
 
-// Of an MPI that is not needed no one wants to know that it does not work; of one that is.
+// A failure is reported only for an MPI that is needed.
 func TestBuildForBroken(t *testing.T) {
 	w := newWorkshop(t)
 	w.add("mpicc", "libmpi.so.40")
@@ -121,7 +121,7 @@ func TestBuildForBroken(t *testing.T) {
 	}
 }
 
-// How far a build is, is told file by file.
+// The progress of a build is reported file by file.
 func TestProgress(t *testing.T) {
 	w := newWorkshop(t)
 	w.add("mpicc", "libmpi.so.40")

@@ -66,7 +66,7 @@ func recordedCalls(t *testing.T, dir, efg string, rank int) []string {
 	return l
 }
 
-// compareCalls reports the first difference on both ranks, and proves the file.
+// compareCalls reports the first difference on both ranks, and verifies the file.
 func compareCalls(t *testing.T, dir, efg string, want []string) {
 	t.Helper()
 	command(t, dir, efg, "reconstruct", "--verify", "calls.efg")
@@ -84,9 +84,9 @@ func compareCalls(t *testing.T, dir, efg string, want []string) {
 	}
 }
 
-// Calls by PMPI_ names are recorded as those by MPI_ names are, each once and with where
-// the program made it, whatever tool stands in front of the hook, behind it, or in the
-// program; what the tool sees, and the library's own calls, stay what they are.
+// Calls by PMPI_ names are recorded like those by MPI_ names, each once and with the program's
+// callsite, whether a tool is before the hook, after it, or in the program; what the tool sees,
+// and the library's own calls, do not change.
 func TestPMPI(t *testing.T) {
 	efg := buildEfg(t)
 	source, err := filepath.Abs("testdata/pmpi")
@@ -97,10 +97,10 @@ func TestPMPI(t *testing.T) {
 	for _, mpi := range []string{"openmpi", "mpich"} {
 		for _, c := range []struct {
 			name    string
-			tool    []string // how the tool is compiled; nil: there is none
-			link    []string // the program
+			tool    []string // how the tool is compiled; nil if there is none
+			link    []string // likewise the program
 			preload string
-			inTool  bool // callsites
+			inTool  bool // the callsites are in the tool
 		}{
 			{name: "no tool"},
 			{name: "in front", tool: []string{"-O0"}, preload: "LD_PRELOAD=./libtool.so"},
@@ -122,7 +122,7 @@ func TestPMPI(t *testing.T) {
 					run[4] = c.preload
 				}
 				plain := command(t, dir, run...)
-				// In front of the hook is what LD_PRELOAD has before efg run adds to it.
+				// LD_PRELOAD already names something before efg run prepends the hook.
 				first := run[4]
 				run[4] = "EFG_TEST="
 				out := command(t, dir, append([]string{"env", first, efg, "run", "-o", "calls.efg", "--"}, run...)...)
@@ -139,8 +139,8 @@ func TestPMPI(t *testing.T) {
 	}
 }
 
-// throughTool are calls as they are where the program has tool.c in it: calls by the MPI_
-// names that are defined there are made there, by PMPI_ names.
+// throughTool are the calls of a program that contains tool.c: calls by the MPI_ names defined
+// there appear there, by PMPI_ names.
 func throughTool(program, tool []string) []string {
 	var l []string
 	for _, call := range program {
@@ -166,7 +166,7 @@ func TestPMPIFortran(t *testing.T) {
 		return slices.Concat([]string{fmt.Sprint("PMPI_Init calls.F90:", init)}, ring, ring, ring,
 			[]string{"MPI_Barrier calls.F90:23", "PMPI_Bcast calls.F90:24", fmt.Sprint("PMPI_Finalize calls.F90:", finalize)})
 	}
-	// gfortran says that these calls of mpi_f08 are where the program begins.
+	// gfortran attributes these calls of mpi_f08 to the beginning of the program.
 	calls := map[string][]string{"MPIF": want(14, 26), "F08": want(2, 2)}
 	for _, mpi := range []string{"openmpi", "mpich"} {
 		for _, api := range []string{"MPIF", "F08"} {

@@ -76,7 +76,7 @@ func copyProgram(from, to string) error {
 	}
 	_, err = io.Copy(out, in)
 	if err == nil {
-		err = out.Chmod(0o755) // whatever the mask: others may share the cache
+		err = out.Chmod(0o755) // whatever the mask, because others may share the cache
 	}
 	if e := out.Close(); err == nil {
 		err = e

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A program that reads a layout is found again, when it is gone from where it was; not one
-// that others could have put there.
+// A program that reads a layout is found again even if the original is gone, but not one that
+// other users could have put there.
 func TestReader(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	if _, ok := Reader(7); ok {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// hookState is what is built of a hook, as a test sets it.
+// hookState says which parts of a hook are built, as a test sets it.
 type hookState struct {
 	mu       sync.Mutex
 	settings [][2]string
@@ -38,8 +38,8 @@ func (s *hookState) times() int {
 	return s.asked
 }
 
-// Programs are told of a daemon before the hook is built, and of each part of it when that is;
-// then the daemon asks no more.
+// Programs are told about a daemon before the hook is built, and about each part when it is
+// built; then the daemon stops asking.
 func TestToldWhileBuilding(t *testing.T) {
 	opt := testOptions(t.TempDir(), filepath.Join(t.TempDir(), "spool"))
 	s := &hookState{}
@@ -72,8 +72,8 @@ func TestToldWhileBuilding(t *testing.T) {
 	}
 }
 
-// A daemon ends if there turns out to be no hook, and takes back that it is there; not because
-// of a build that its own end has stopped.
+// A daemon ends if no hook can be built, and withdraws; but not if only its own end has stopped
+// the build.
 func TestNoHook(t *testing.T) {
 	opt := testOptions(t.TempDir(), filepath.Join(t.TempDir(), "spool"))
 	s := &hookState{}
@@ -103,7 +103,7 @@ func TestNoHook(t *testing.T) {
 	}
 }
 
-// A daemon does not keep runs where others could change them, or put others in their place.
+// A daemon does not keep runs where other users could change or replace them.
 func TestOthersStore(t *testing.T) {
 	for name, spoil := range map[string]func(dir string) error{
 		"another's":              func(dir string) error { return os.Chown(filepath.Join(dir, "home", "store"), 61071, -1) },

@@ -10,14 +10,14 @@ import (
 // changes reports which segments were added to a directory, or removed, without listing it
 // repeatedly. It is not safe for concurrent use.
 type changes struct {
-	fd     int // inotify; -1: not available
+	fd     int // inotify; -1 if not available
 	buffer []byte
 }
 
 const changeEvents = unix.IN_CREATE | unix.IN_MOVED_TO | unix.IN_MOVED_FROM | unix.IN_DELETE | unix.IN_ATTRIB |
 	unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR
 
-// watchChanges begins to look at a directory.
+// watchChanges begins to watch a directory.
 func watchChanges(dir string) *changes {
 	c := &changes{buffer: make([]byte, 16<<10)}
 	var err error
@@ -38,9 +38,9 @@ func (c *changes) close() {
 	}
 }
 
-// since returns the names of segments that may have come or gone since the last time, or
-// of which more was written beside them.
-// If they are not complete the directory is to be listed.
+// since returns the names of segments that may have been added or removed since the last call,
+// or beside which something was written. If the list is not complete the directory must be
+// listed.
 func (c *changes) since() (names []string, complete bool) {
 	complete = c.fd >= 0
 	for c.fd >= 0 {

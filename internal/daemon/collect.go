@@ -14,18 +14,18 @@ import (
 	"github.com/efg-tools/efg/internal/segment"
 )
 
-// collecting writes a run file of those segments of a job that can be read, and fit together.
+// collecting writes a run file from those segments of a job that can be read and fit together.
 type collecting struct {
 	*sealer
 	name, file string
 	exit       *Exit
 	gone       int64    // see sealing
-	good       []string // files that the run is made of
+	good       []string // files from which the run is made
 	leftOut    []string // what is wrong with the others
 }
 
 // run writes the file from all segments, or else from copies of them, because segments in the
-// spool may change while others are being checked.
+// spool may change between being checked and being read.
 func (c *collecting) run(paths []string) error {
 	defer os.RemoveAll(c.translations())
 	paths, err := c.translate(paths)
@@ -50,12 +50,13 @@ func (c *collecting) run(paths []string) error {
 	return c.add(copies)
 }
 
-// selectSegments looks at the headers. Segments into which nothing was recorded are dropped,
-// files that are none are set aside: their size says nothing of what is in them.
+// selectSegments examines the headers. Segments into which nothing was recorded are dropped.
+// Files that are not segments are set aside, because their size says nothing about their
+// content.
 func (c *collecting) selectSegments(paths []string) (segments []string, err error) {
 	for _, path := range paths {
 		if filepath.Ext(path) != segmentExt {
-			segments = append(segments, path) // what another version has made of one
+			segments = append(segments, path) // run files that another version made from some
 			continue
 		}
 		begun, err := segment.HasBegun(path)
@@ -79,14 +80,14 @@ func (c *collecting) selectSegments(paths []string) (segments []string, err erro
 	return segments, nil
 }
 
-// leaveOut puts a file aside and notes why.
+// leaveOut sets a file aside and records why.
 func (c *collecting) leaveOut(path, why string) error {
 	c.leftOut = append(c.leftOut, why)
 	return c.putAside(path)
 }
 
-// add adds what can be added of the files, and puts aside what cannot. One that does not fit is
-// found by bisection: most others are then read only a few times.
+// add adds the files that can be added, and sets the others aside. One that does not fit is
+// found by bisection, so most others are read only a few times.
 func (c *collecting) add(paths []string) error {
 	if len(paths) == 0 {
 		return nil
@@ -118,7 +119,7 @@ func (c *collecting) merge(paths []string) error {
 	return err
 }
 
-// mostAside is how much of a file is set aside.
+// mostAside is the maximum part of a file that is set aside.
 const mostAside = 1 << 30
 
 // putAside moves a file to a directory of the store, for inspection.
@@ -140,7 +141,7 @@ func isSystem(err error) bool {
 	return errors.As(err, new(syscall.Errno)) || errors.Is(err, durable.ErrStopped)
 }
 
-// copyAll copies files: of segments what is in use.
+// copyAll copies files; of segments only the used part.
 func (c *collecting) copyAll(paths []string) (copies []string, err error) {
 	dir := c.copies()
 	if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o700)); err != nil {
@@ -160,7 +161,8 @@ func (c *collecting) copyAll(paths []string) (copies []string, err error) {
 	return copies, nil
 }
 
-// copyFile copies the first size bytes of a file, at most this many that are not in holes.
+// copyFile copies the first size bytes of a file, but not more than data bytes that are not in
+// holes.
 func (c *collecting) copyFile(from, to string, size, data int64) error {
 	f, err := os.Open(from)
 	if err != nil {

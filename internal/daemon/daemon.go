@@ -78,8 +78,8 @@ type daemon struct {
 	pending  []*pending // interrupted sealings
 	news     chan registration
 	changed  bool   // runs were added or removed
-	building bool   // the hook is, still
-	state    string // that was written last
+	building bool   // the hook is still being built
+	state    string // as last written
 	served   Served
 	problems []string
 
@@ -95,14 +95,14 @@ type pending struct {
 	problem  string
 }
 
-// registration is what a process has said about itself.
+// registration is what a process has reported about itself.
 type registration struct {
 	segment string
 	pid     int
 }
 
-// Run works until the context ends. Then processes that run continue to record; the next daemon
-// takes their segments.
+// Run works until the context ends. Running processes then continue to record; the next daemon
+// handles their segments.
 func Run(ctx context.Context, opt Options) error {
 	d := &daemon{opt: opt, news: make(chan registration, 1024), joinProblems: map[string]string{}}
 	if d.opt.poll == 0 {
@@ -170,7 +170,7 @@ func (d *daemon) lock() (unlock func(), err error) {
 	return func() { spool.Close(); store.Close() }, nil
 }
 
-// open loads what an earlier daemon left behind.
+// open loads the state that an earlier daemon left.
 func (d *daemon) open() error {
 	d.tracker = newTracker(d.spool, true)
 	d.lister = NewLister(d.store, nil)
@@ -209,7 +209,8 @@ func (d *daemon) publish() error {
 	return d.spool.Publish(settings)
 }
 
-// publishBuilt tells the hook what has been built meanwhile. It is an error if nothing can be.
+// publishBuilt tells the hook which parts have been built meanwhile. It is an error if nothing
+// can be built.
 func (d *daemon) publishBuilt(ctx context.Context) error {
 	if !d.building {
 		return nil
@@ -234,7 +235,7 @@ func (d *daemon) listen() (*net.UnixListener, error) {
 	return l, os.Chmod(path, 0o600)
 }
 
-// accept takes registrations until the socket is closed.
+// accept accepts registrations until the socket is closed.
 func (d *daemon) accept(l *net.UnixListener) {
 	for {
 		c, err := l.AcceptUnix()
@@ -242,13 +243,13 @@ func (d *daemon) accept(l *net.UnixListener) {
 			return
 		}
 		if err != nil {
-			time.Sleep(10 * time.Millisecond) // no descriptors left, say
+			time.Sleep(10 * time.Millisecond) // no descriptors left, for example
 			continue
 		}
 		if r, ok := d.register(c); ok {
 			select {
 			case d.news <- r:
-			default: // it is found by looking, too
+			default: // a scan finds it, too
 			}
 		}
 		c.Close()
@@ -301,7 +302,7 @@ func (d *daemon) work(ctx context.Context) error {
 	}
 }
 
-// takeNews takes the registrations that exist already: many processes begin together.
+// takeNews handles the registrations that are already queued: many processes begin together.
 func (d *daemon) takeNews() {
 	for {
 		select {
@@ -313,7 +314,7 @@ func (d *daemon) takeNews() {
 	}
 }
 
-// round looks at the spool and seals what has ended.
+// round scans the spool and seals the jobs that have ended.
 func (d *daemon) round(now time.Time) {
 	d.problems = d.problems[:0]
 	for _, p := range d.pending {
@@ -360,8 +361,8 @@ func (d *daemon) works() {
 	}
 }
 
-// canRead reports whether a job can be read, with the help of other versions. If not it stays
-// where it is.
+// canRead reports whether a job can be read, possibly with the help of other versions. If not,
+// it stays where it is.
 func (d *daemon) canRead(j *Job, now time.Time) bool {
 	for _, s := range j.Segments {
 		if s.layout == 0 {
@@ -377,10 +378,10 @@ func (d *daemon) canRead(j *Job, now time.Time) bool {
 	return true
 }
 
-// unreadable is how long no one looks again whether there is a program that can read a job.
+// unreadable is the interval between checks whether there is a program that can read a job.
 const unreadable = 10 * time.Second
 
-// seal begins to make a run of a job.
+// seal begins to make a run from a job.
 func (d *daemon) seal(j *Job, now time.Time) {
 	s, err := d.sealer.begin(j, d.spool)
 	if err != nil {
@@ -411,7 +412,7 @@ func (d *daemon) finish(p *pending, now time.Time) {
 	for _, name := range p.Segments {
 		delete(d.tracker.sealing, name)
 	}
-	d.tracker.listed = time.Time{} // what was not sealed is a job again
+	d.tracker.listed = time.Time{} // what was not sealed becomes a job again
 	if p.Job != "" {
 		name, _, _ := strings.Cut(p.Name, "/")
 		d.joining[name] = &joining{}
@@ -443,7 +444,8 @@ func (d *daemon) forgetDone() {
 	d.pending = left
 }
 
-// failed logs that sealing a run has failed, and returns why. The same message is not repeated.
+// failed logs that sealing a run has failed, and returns the reason. It does not log the same
+// message twice.
 func (d *daemon) failed(run string, err error, before string) (text string) {
 	if d.opt.SealFailed != nil {
 		d.opt.SealFailed()
@@ -454,7 +456,7 @@ func (d *daemon) failed(run string, err error, before string) (text string) {
 	return text
 }
 
-// problem writes an error in human-readable form.
+// problem returns an error in human-readable form.
 func problem(err error) string {
 	if isFull(err) {
 		return "no space in the store: sealing waits, recording continues"
@@ -475,7 +477,8 @@ func (d *daemon) maintain() {
 	d.changed = true
 }
 
-// applyRetention removes runs that are not to be kept any longer, and writes the index of the rest.
+// applyRetention removes runs that need not be kept any longer, and writes the index of the
+// rest.
 func (d *daemon) applyRetention(now time.Time) error {
 	list, _, err := d.lister.List()
 	if err != nil {

@@ -73,9 +73,8 @@ func list(t *testing.T, opt Options, n int) []Summary {
 	return runs
 }
 
-// Programs that are started with the hook preloaded, and nothing else, become runs:
-// of both MPIs, one job each, also those that end badly; without a daemon they
-// run as they are.
+// Programs that are started only with the hook preloaded become runs: one job each, with both
+// MPIs, including those that fail; without a daemon they run unrecorded.
 func TestRecorded(t *testing.T) {
 	h, err := hook.Ensure(t.Context(), hook.Options{})
 	if err != nil {
@@ -117,7 +116,7 @@ func TestRecorded(t *testing.T) {
 			verify(t, (&Store{opt.Store}).RunFile(x.Name))
 			checkExit(t, &opt, &x, m, r.Status, c.args)
 			want := "stats"
-			if c.args[0] == "env" { // a job's environment goes before the daemon
+			if c.args[0] == "env" { // a job's environment takes precedence over the daemon
 				want = "off"
 			}
 			if times := timesOf(t, (&Store{opt.Store}).RunFile(x.Name)); times != want {
@@ -135,7 +134,7 @@ func TestRecorded(t *testing.T) {
 	list(t, opt, total)
 }
 
-// timesOf says what a run has recorded of times.
+// timesOf describes which times a run has recorded.
 func timesOf(t *testing.T, file string) string {
 	t.Helper()
 	run, err := runfile.OpenRun(file)
@@ -176,8 +175,8 @@ func verify(t *testing.T, file string) {
 	}
 }
 
-// Segments that are none, or broken, or of others, do not keep the daemon from its work; broken
-// ones are set aside.
+// Files that are not segments, broken segments, and those of other users do not keep the daemon
+// from its work; broken ones are set aside.
 func TestHostileSegments(t *testing.T) {
 	opt := testOptions(t.TempDir(), privateDir(t))
 	rng := rand.New(rand.NewPCG(1, 9))
@@ -225,8 +224,8 @@ func TestHostileSegments(t *testing.T) {
 	}
 }
 
-// Segments that something changes all the time, also while they are sealed, become runs or are
-// set aside, each of them; the daemon goes on with others.
+// Segments that are modified all the time, also while they are being sealed, become runs or are
+// set aside, each of them; the daemon continues with others.
 func TestChangingSegments(t *testing.T) {
 	opt := testOptions(t.TempDir(), privateDir(t))
 	aside := 0
@@ -236,7 +235,7 @@ func TestChangingSegments(t *testing.T) {
 	for _, file := range changing {
 		paths = append(paths, file)
 	}
-	const magic = 24 // and what distinguishes layouts
+	const magic = 24 // and the fields that identify the layout
 	files, err := scramble.Start(paths, magic)
 	if err != nil {
 		t.Fatal(err)
@@ -266,8 +265,8 @@ func TestChangingSegments(t *testing.T) {
 	}
 }
 
-// Segments that fit together with the first but not with each other: one of two that say to be
-// the same rank is set aside, and told of.
+// Segments that fit together with the first one but not with each other: one of two that claim
+// the same rank is set aside and reported.
 func TestSameRankTwice(t *testing.T) {
 	opt := testOptions(t.TempDir(), privateDir(t))
 	made := t.TempDir()
@@ -300,8 +299,8 @@ func write(t *testing.T, path string, data []byte) {
 	}
 }
 
-// Old runs are removed, and the oldest if there are too many bytes; never what is not
-// sealed.
+// Old runs are removed, and the oldest ones if there are too many bytes; jobs that are not
+// sealed are never removed.
 func TestRetention(t *testing.T) {
 	s := &Store{t.TempDir()}
 	now := time.Now()
@@ -356,8 +355,7 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// Two daemons do not work with one store; a spool that others could write to is
-// refused.
+// Two daemons cannot use one store; a spool that other users could write to is rejected.
 func TestRefuses(t *testing.T) {
 	opt := testOptions(t.TempDir(), privateDir(t))
 	serve(t, opt)
@@ -376,7 +374,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// Ten thousand runs are listed; the log says how long that takes.
+// Ten thousand runs are listed; the log shows how long that takes.
 func TestManyRuns(t *testing.T) {
 	s := &Store{t.TempDir()}
 	for i := range 10000 {
@@ -406,7 +404,7 @@ func TestManyRuns(t *testing.T) {
 	t.Logf("listed in %v", best)
 }
 
-// A job of many ranks is sealed as one run, in little memory.
+// A job of many ranks is sealed as one run, with little memory.
 func TestSealMany(t *testing.T) {
 	const ranks = 512
 	opt := testOptions(t.TempDir(), privateDir(t))
@@ -435,7 +433,7 @@ func TestSealMany(t *testing.T) {
 	}
 }
 
-// peakMemory is the most memory that a process has had, in bytes.
+// peakMemory is the peak memory of a process in bytes.
 func peakMemory(t *testing.T, pid int) (n int) {
 	t.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -449,8 +447,8 @@ func peakMemory(t *testing.T, pid int) (n int) {
 	return n << 10
 }
 
-// A daemon that is killed while jobs run, and started again while they run or when they
-// have ended, seals each job as one run.
+// A daemon that is killed while jobs run, and restarted while they still run or after they have
+// ended, seals each job as one run.
 func TestRestartedMeanwhile(t *testing.T) {
 	h, err := hook.Ensure(t.Context(), hook.Options{})
 	if err != nil {
@@ -466,7 +464,8 @@ func TestRestartedMeanwhile(t *testing.T) {
 				waitFor(t, func() bool { return (&Spool{opt.Spool}).Published() })
 				jobs := make(chan error, 2)
 				for range 2 {
-					// Two of Open MPI's launchers at once can be in each other's way in one directory.
+					// Two of Open MPI's launchers in one directory can interfere with each
+					// other.
 					session := "OMPI_MCA_orte_tmpdir_base=" + t.TempDir()
 					go func() {
 						env := []string{"LD_PRELOAD=" + h.Front, "EFG_SPOOL=" + opt.Spool, session}
@@ -506,9 +505,9 @@ func TestRestartedMeanwhile(t *testing.T) {
 	}
 }
 
-// After a daemon was killed programs are recorded for a while, and taken up by the
-// next one; when it has been gone for long they run as they are. One that exists counts,
-// whatever its sign says.
+// After a daemon was killed, programs are recorded for a while, and the next daemon handles
+// them; when it has been gone for long they run unrecorded. An existing daemon counts, however
+// old its last sign of life.
 func TestGoneForLong(t *testing.T) {
 	h, err := hook.Ensure(t.Context(), hook.Options{})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/efg-tools/efg/internal/service"
 )
 
-// DefaultSpool is that of a daemon which the user has started, or the one that the machine's
+// DefaultSpool is the spool of a daemon started by the user, or the one that the machine's
 // service for all users names, or OwnSpool.
 func DefaultSpool() string {
 	own := &Spool{OwnSpool()}
@@ -27,7 +27,7 @@ func OwnSpool() string {
 	return filepath.Join(service.DefaultSpools, service.SpoolName(uint32(os.Geteuid())))
 }
 
-// DefaultStore is $EFG_STORE, or that of a daemon which the user has started, or that of the
+// DefaultStore is $EFG_STORE, or the store of a daemon started by the user, or that of the
 // machine's service for all users, or OwnStore.
 func DefaultStore() (string, error) {
 	if dir := os.Getenv("EFG_STORE"); dir != "" {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A daemon that the user has started goes before the service for all users, and what the
-// environment says before both.
+// A daemon started by the user takes precedence over the service for all users, and the
+// environment over both.
 func TestDefaults(t *testing.T) {
 	base := t.TempDir()
 	service := filepath.Join(base, "service")

@@ -11,7 +11,7 @@ import (
 type Exit struct {
 	// Launcher is the command line of mpiexec and the like, if it was on this machine.
 	Launcher []string `json:"launcher,omitempty"`
-	// Status is the launcher's exit status, 128 + n after signal n; nil: not known.
+	// Status is the launcher's exit status, 128 + n after signal n; nil if unknown.
 	Status *int `json:"status,omitempty"`
 	// Ranks are those known to have ended with a nonzero status.
 	Ranks []RankExit `json:"ranks,omitempty"`
@@ -23,15 +23,15 @@ type RankExit struct {
 	Status int `json:"status"` // 128 + n after signal n
 }
 
-// How long the exit statuses of what has ended are waited for: those who have started it are
-// told first. A launcher has to end after its ranks; of these, those whose parent is gone may
-// be left to an init that takes its time.
+// How long to wait for the exit statuses of processes that have ended: their parents learn them
+// first. A launcher has to end after its ranks; ranks whose parent is gone may be left to an
+// init process that takes its time.
 const (
 	launcherUntold = time.Second
 	ranksUntold    = time.Second / 2
 )
 
-// exitRecorded reports whether everything about the end of the processes is known that can be
+// exitRecorded reports whether everything that can be known about the end of the processes is
 // known.
 func (j *Job) exitRecorded(now time.Time) bool {
 	wait := time.Duration(0)
@@ -46,7 +46,7 @@ func (j *Job) exitRecorded(now time.Time) bool {
 	return now.Sub(j.changed) >= wait
 }
 
-// exit is what is known; nil: nothing.
+// exit is what is known about the end; nil if nothing is.
 func (j *Job) exit() *Exit {
 	x := &Exit{}
 	if j.starter != nil {
@@ -72,7 +72,7 @@ func (j *Job) exit() *Exit {
 	return x
 }
 
-// join adds what another machine knows of the launch.
+// join adds what another machine knows about the launch.
 func (x *Exit) join(o *Exit) *Exit {
 	if x == nil || o == nil {
 		return cmp.Or(x, o)

@@ -12,7 +12,7 @@ import (
 	"github.com/efg-tools/efg/internal/testing/groundtruth"
 )
 
-// checkExit checks what a run tells of its launcher, and of ranks that were killed.
+// checkExit checks what a run reports about its launcher, and about ranks that were killed.
 func checkExit(t *testing.T, opt *Options, x *Summary, m groundtruth.MPI, status int, args []string) {
 	t.Helper()
 	if x.Exit == nil || !strings.HasPrefix(filepath.Base(x.Exit.Launcher[0]), "mpiexec") || !strings.Contains(strings.Join(x.Exit.Launcher, " "), strings.Join(args, " ")) {

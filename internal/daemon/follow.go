@@ -32,7 +32,7 @@ func (f *Follower) Jobs() ([]*Job, error) {
 	return f.list, nil
 }
 
-// named are copies of jobs, numbered where names would be the same.
+// named returns copies of jobs, numbered if their names would be the same.
 func named(jobs []*Job) []*Job {
 	taken, list := map[string]int{}, make([]*Job, 0, len(jobs))
 	for _, j := range jobs {
@@ -72,7 +72,7 @@ func Jobs(s *Spool) ([]*Job, error) {
 	return f.Jobs()
 }
 
-// JobsIn returns the jobs in a spool directory, or the user's if there is none given; none if
+// JobsIn returns the jobs in a spool directory, or in the user's spool if dir is empty; none if
 // it cannot be read.
 func JobsIn(dir string) []*Job {
 	if dir == "" {

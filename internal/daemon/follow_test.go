@@ -11,7 +11,7 @@ import (
 	"github.com/efg-tools/efg/internal/testing/sim"
 )
 
-// madeSegments are the segments of a simulated job, outside of any spool.
+// madeSegments are the segments of a simulated job, outside any spool.
 func madeSegments(t *testing.T, ranks int) []string {
 	t.Helper()
 	dir := t.TempDir()
@@ -31,7 +31,7 @@ func move(t *testing.T, from, dir string) string {
 	return to
 }
 
-// followed are how many segments each job has that a follower sees.
+// followed returns the number of segments of each job that a follower sees.
 func followed(t *testing.T, f *Follower) (list []int) {
 	t.Helper()
 	jobs, err := f.Jobs()
@@ -44,8 +44,8 @@ func followed(t *testing.T, f *Follower) (list []int) {
 	return list
 }
 
-// What comes and goes is seen at once, without listing the directory; where the kernel tells
-// nothing it is listed each time.
+// Added and removed segments are seen at once, without listing the directory; if the kernel
+// does not report changes, the directory is listed each time.
 func TestFollow(t *testing.T) {
 	for _, how := range []string{"told", "listed"} {
 		t.Run(how, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestFollow(t *testing.T) {
 			if list := followed(t, f); !slices.Equal(list, []int{7}) || len(before[0].Segments) != 8 {
 				t.Errorf("%v after one is gone; an old list has %d", list, len(before[0].Segments))
 			}
-			// A daemon knows better what belongs together.
+			// A daemon knows better which segments belong together.
 			for i, file := range slices.Delete(there, 3, 4) {
 				text := fmt.Sprintf(`{"job":"%v"}`, i < 2)
 				if err := (&Spool{spool}).write(filepath.Base(file)+jobExt, []byte(text)); err != nil {
@@ -94,7 +94,7 @@ func TestFollow(t *testing.T) {
 			if err := os.Symlink(made[0], filepath.Join(spool, "link.seg")); err != nil {
 				t.Fatal(err)
 			}
-			for range 2 { // it is seen, and then counted
+			for range 2 { // it is seen first, and counted then
 				followed(t, f)
 			}
 			if f.tracker.foreign != 1 {
@@ -104,8 +104,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// Where too much has happened to be told, the directory is listed; one that is gone is an
-// error, and one that comes in its place is looked at again.
+// If too many changes are pending, the directory is listed; a directory that is gone is an
+// error, and one that replaces it is watched again.
 func TestFollowLost(t *testing.T) {
 	parent := privateDir(t)
 	spool := filepath.Join(parent, "spool")

@@ -10,14 +10,14 @@ import (
 	"testing"
 )
 
-// A full store: sealing waits and says so, and goes on when there is space.
+// If the store is full, sealing waits and says so, and continues when there is space.
 func TestNoSpace(t *testing.T) {
 	store := t.TempDir()
 	if err := syscall.Mount("efg", store, "tmpfs", 0, "size=64k"); err != nil {
 		t.Fatalf("mounting a tmpfs: %v (this test needs to be root)", err)
 	}
 	t.Cleanup(func() { syscall.Unmount(store, syscall.MNT_DETACH) })
-	if err := os.Chmod(store, 0o700); err != nil { // everyone's at first
+	if err := os.Chmod(store, 0o700); err != nil { // accessible to everyone at first
 		t.Fatal(err)
 	}
 	opt := testOptions(store, privateDir(t))
@@ -44,7 +44,7 @@ func TestNoSpace(t *testing.T) {
 	if err := os.Remove(fill); err != nil {
 		t.Fatal(err)
 	}
-	// It looks again after two seconds, and has space to say why not sooner.
+	// It retries after two seconds, and has space to report the reason not sooner.
 	waitFor(t, func() bool {
 		state, err := (&Store{store}).State()
 		return err == nil && len(state.Problems) == 1 && strings.HasSuffix(state.Problems[0], ": "+why)
@@ -55,7 +55,7 @@ func TestNoSpace(t *testing.T) {
 	waitFor(t, func() bool { state, err := (&Store{store}).State(); return err == nil && len(state.Problems) == 0 })
 }
 
-// logged is a log that is read while it is written.
+// logged is a log that is read while it is being written.
 type logged struct {
 	mu   sync.Mutex
 	text strings.Builder

@@ -10,18 +10,18 @@ import (
 	"github.com/efg-tools/efg/internal/segment"
 )
 
-// Job is processes that belong together and are not sealed yet.
+// Job is a set of processes that belong together and are not sealed yet.
 type Job struct {
 	Key      string
 	Segments []*Segment
-	// Problem is why sealing it failed so far, "" if it did not fail.
+	// Problem is why sealing it has failed so far, "" if it has not.
 	Problem string
 
-	nth      int // of the jobs in a list that would have the same name
+	nth      int // number among the jobs of a list with the same name
 	launcher procfs.Process
-	starter  *procfs.Watched // the launcher that was typed; nil: not known
-	changed  time.Time       // when a process began or ended
-	gone     time.Time       // when the last process was seen to have ended; zero: not seen
+	starter  *procfs.Watched // the launcher that the user started; nil if unknown
+	changed  time.Time       // when a process last began or ended
+	gone     time.Time       // when the last process was seen to have ended; zero if that was not seen
 	retry    time.Time
 	failures int
 }
@@ -32,10 +32,10 @@ type Segment struct {
 	Header  segment.Header
 	Begun   bool // the header has been read
 	Running bool
-	layout  uint64 // of another version, which wrote it; else 0
+	layout  uint64 // of another version, which wrote it; otherwise 0
 	origin  origin
-	known   bool            // origin is what a daemon has written
-	process *procfs.Watched // nil: it was gone when it was first looked at
+	known   bool            // origin was determined by a daemon
+	process *procfs.Watched // nil if it was gone when it was first examined
 	path    string
 }
 
@@ -44,10 +44,10 @@ type origin struct {
 	Key      string         `json:"job"`
 	Process  procfs.Process `json:"process"`
 	Launcher procfs.Process `json:"launcher"`
-	Starter  procfs.Process `json:"starter"`            // the launcher that someone has typed
+	Starter  procfs.Process `json:"starter"`            // the launcher that the user started
 	Launched []string       `json:"launched,omitempty"` // its command line
 	Command  []string       `json:"command,omitempty"`  // of the process
-	Tool     string         `json:"tool,omitempty"`     // that worked when the process began
+	Tool     string         `json:"tool,omitempty"`     // the one that was running when the process began
 }
 
 // Started is when the first process began.
@@ -76,7 +76,7 @@ func (j *Job) Running() (n int) {
 }
 
 // ended reports whether the job is complete: all processes have ended, and so has their
-// launcher or, if that is unknown, all ranks have been seen; or nothing has happened for the
+// launcher or, if that is unknown, all ranks have been seen; or nothing has happened during the
 // quiet time.
 func (j *Job) ended(now time.Time, quiet time.Duration) bool {
 	switch {
@@ -88,7 +88,7 @@ func (j *Job) ended(now time.Time, quiet time.Duration) bool {
 	return now.Sub(j.changed) >= quiet
 }
 
-// whole reports whether each rank that the processes know of has been seen.
+// whole reports whether every rank that the processes know about has been seen.
 func (j *Job) whole() bool {
 	type world struct {
 		id   uint64
@@ -113,23 +113,23 @@ func (j *Job) whole() bool {
 	return true
 }
 
-// The first words of the keys of jobs of which nothing is known but their segments.
+// The first words of the keys of jobs of which only the segments are known.
 const (
 	worldKey   = "world "
 	segmentKey = "segment "
 )
 
-// assumed reports whether nothing is known of what started the job.
+// assumed reports whether nothing is known about what started the job.
 func (j *Job) assumed() bool {
 	return strings.HasPrefix(j.Key, worldKey) || strings.HasPrefix(j.Key, segmentKey)
 }
 
-// together is how far apart the ranks of a job begin.
+// together is the maximum time between the starts of a job's ranks.
 const together = 5 * time.Second
 
-// lacks reports whether a process belongs to the job, as far as the headers tell: it is of a
-// world of the job; or of the launch, which the launcher names; or, where it names none, began
-// at about the same time with the same command, and the job does not have its rank.
+// lacks reports whether a process belongs to the job, according to the headers: it belongs to a
+// world of the job; or to the launch that the launcher names; or, if the launcher names none,
+// began at about the same time with the same command, and the job does not have its rank.
 func (j *Job) lacks(s *Segment) bool {
 	h := &s.Header
 	if !s.Begun || h.Rank < 0 {
@@ -177,7 +177,7 @@ func commandOf(h *segment.Header) []string {
 	return strings.Split(strings.TrimRight(text, "\x00"), "\x00")
 }
 
-// Name is the name of the run that the job becomes, unless it is taken.
+// Name is the name of the run that the job becomes, unless it is already used.
 func (j *Job) Name() string {
 	program := "run"
 	if c := j.Command(); len(c) > 0 {
@@ -194,7 +194,7 @@ func (j *Job) Name() string {
 	return name
 }
 
-// Paths are the segments' files.
+// Paths are the files of the segments.
 func (j *Job) Paths() []string {
 	var list []string
 	for _, s := range j.Segments {

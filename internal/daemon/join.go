@@ -11,7 +11,7 @@ import (
 	"github.com/efg-tools/efg/internal/merge"
 )
 
-// joining is a launch that this machine has a part of and that is not merged yet.
+// joining is a launch of which this machine has a part and which is not merged yet.
 type joining struct {
 	next time.Time
 	wait time.Duration
@@ -26,7 +26,7 @@ const (
 	takeOver = time.Minute
 )
 
-// findJoining takes over the launches that are not merged, after a start.
+// findJoining resumes, after a start, the launches that are not merged.
 func (d *daemon) findJoining() {
 	d.joining = map[string]*joining{}
 	if _, jobs, err := d.store.contents(); err == nil {
@@ -64,8 +64,8 @@ func (d *daemon) joinDue(now time.Time) {
 	}
 }
 
-// join merges the parts of a launch if they are all there, or if no more are to be
-// expected. Done: there is nothing left to do for this machine.
+// join merges the parts of a launch if all of them exist, or if no more are expected. done
+// reports whether this machine has nothing left to do.
 func (d *daemon) join(name string, now time.Time) (done bool, err error) {
 	l, err := d.store.launch(name)
 	if errors.Is(err, os.ErrNotExist) {
@@ -74,7 +74,7 @@ func (d *daemon) join(name string, now time.Time) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if x, err := d.store.Summary(name); err == nil && x.allRanks() { // removing them was interrupted
+	if x, err := d.store.Summary(name); err == nil && x.allRanks() { // removing the parts was interrupted
 		return true, d.store.removeParts(name, x.Parts)
 	}
 	mine := slices.IndexFunc(l.parts, func(p Summary) bool { return p.Node == d.opt.Node })
@@ -82,14 +82,14 @@ func (d *daemon) join(name string, now time.Time) (done bool, err error) {
 	case mine < 0:
 		return len(l.parts) > 0, nil
 	case l.bytes() > d.opt.Merge:
-		return true, nil // it is for someone to merge it
+		return true, nil // a user has to merge it
 	case !l.whole() && now.Sub(l.newest) < settle+time.Duration(mine)*takeOver:
 		return false, nil
 	}
 	began := time.Now()
 	err = d.store.Merge(name, merge.Options{Workers: 1, Tool: d.opt.Tool})
 	if errors.Is(err, durable.ErrBusy) {
-		return false, nil // another machine does it
+		return false, nil // another machine is doing it
 	}
 	if err != nil {
 		return false, err
@@ -143,7 +143,7 @@ func (s *Store) Merge(name string, opt merge.Options) error {
 	return s.removeParts(name, sum.Parts)
 }
 
-// allRanks tells that nothing can be added to a run.
+// allRanks reports whether nothing can be added to a run.
 func (x *Summary) allRanks() bool { return !x.Unmerged && x.Size > 0 && x.Ranks >= x.Size }
 
 func (s *Store) files(l *launch) (list []string) {
@@ -153,7 +153,7 @@ func (s *Store) files(l *launch) (list []string) {
 	return list
 }
 
-// Parts are the files of the parts of a launch that exist.
+// Parts are the existing files of the parts of a launch.
 func (s *Store) Parts(name string) ([]string, error) {
 	l, err := s.launch(name)
 	if errors.Is(err, os.ErrNotExist) {
@@ -165,8 +165,8 @@ func (s *Store) Parts(name string) ([]string, error) {
 	return s.files(l), nil
 }
 
-// upToDate reports whether a run has all parts that exist. It is an error if parts that
-// it has are gone: they could not be merged again.
+// upToDate reports whether a run contains all existing parts. It is an error if parts that it
+// contains are gone: they could not be merged again.
 func (l *launch) upToDate(x *Summary) (bool, error) {
 	for _, part := range l.names() {
 		if !slices.Contains(x.Parts, part) {

@@ -23,10 +23,10 @@ import (
 
 var feeder string // writes segments; see sim.BuildFeeder
 
-// daemonVar makes the test's program a daemon: the store, the spool and the node.
+// daemonVar makes the test binary a daemon; it holds the store, the spool and the node.
 const daemonVar = "EFG_TEST_DAEMON"
 
-// backVar is what it tells the hook of back ends.
+// backVar is what that daemon tells the hook about back ends.
 const backVar = "EFG_TEST_BACK"
 
 func TestMain(m *testing.M) {
@@ -74,7 +74,7 @@ func startDaemon(t *testing.T, store, spool string) *exec.Cmd {
 	return startNode(t, store, spool, "")
 }
 
-// startNode is startDaemon for a machine of this name.
+// startNode is startDaemon for a machine with this name.
 func startNode(t *testing.T, store, spool, node string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -94,7 +94,7 @@ type identity struct {
 	hash   uint64
 }
 
-// simulated makes segments in a directory and returns whose they are.
+// simulated makes segments in a directory and returns their identities.
 func simulated(t *testing.T, dir string, ranks int, seed uint64) map[identity]string {
 	t.Helper()
 	c := sim.Config{Program: []string{"halo", "farm", "random"}[seed%3], Ranks: ranks, Steps: 4, Seed: seed, Stats: true}
@@ -130,7 +130,7 @@ func identityOf(p *efg.Process) identity {
 	return x
 }
 
-// stored are the processes of all runs of a store, each with how often it is there.
+// stored returns the processes of all runs of a store, with how often each is stored.
 func stored(t *testing.T, dir string) map[identity]int {
 	t.Helper()
 	found := map[identity]int{}
@@ -171,7 +171,7 @@ func stored(t *testing.T, dir string) map[identity]int {
 	return found
 }
 
-// rounds is how many daemons are killed; make soak raises it.
+// rounds is the number of daemons that are killed; make soak raises it.
 func rounds(normal int) int {
 	if n, err := strconv.Atoi(os.Getenv("EFG_SOAK_ROUNDS")); err == nil && n > 0 {
 		return n
@@ -179,8 +179,7 @@ func rounds(normal int) int {
 	return normal
 }
 
-// A daemon that is killed at any moment, and started again, loses nothing and stores
-// nothing twice.
+// A daemon that is killed at any moment, and restarted, loses nothing and stores nothing twice.
 func TestDaemonKilled(t *testing.T) {
 	store, spool := t.TempDir(), t.TempDir()
 	if err := os.Chmod(spool, 0o700); err != nil {
@@ -202,7 +201,7 @@ func TestDaemonKilled(t *testing.T) {
 		before := names(t, store, "*"+sealingExt)
 		d := startDaemon(t, store, spool)
 		after := 40 * time.Millisecond
-		if round%2 == 1 { // when it begins or ends to seal, however slow the machine is
+		if round%2 == 1 { // when it begins or ends sealing, however slow the machine is
 			waitFor(t, func() bool {
 				return !slices.Equal(names(t, store, "*"+sealingExt), before) || len(names(t, spool, "*.seg")) == 0
 			})

@@ -22,14 +22,14 @@ type Lister struct {
 type listed struct {
 	Summary
 	text  Text
-	loose bool // it may be made again, with more parts
-	seen  bool // in the directory, by now
+	loose bool // it may be written again, with more parts
+	seen  bool // still in the directory
 }
 
-// Text is a run as text.
+// Text is the encoded form of a run.
 type Text func() []byte
 
-// NewLister lists the runs of a store. encode, if any, makes the text of a run, which is
+// NewLister lists the runs of a store. encode, if not nil, makes the text of a run, which is
 // kept with it.
 func NewLister(s *Store, encode func(Summary) Text) *Lister {
 	return &Lister{store: s, encode: encode, known: map[string]*listed{}}
@@ -72,7 +72,7 @@ func (l *Lister) List() (list []Summary, texts []Text, err error) {
 	return list, texts, nil
 }
 
-// take takes over a run that exists; parts: so is the directory of its parts.
+// take adds a run that exists; parts reports whether the directory of its parts does, too.
 func (l *Lister) take(name string, parts bool, index map[string]Summary) {
 	if x := l.known[name]; x != nil && !x.loose && !parts {
 		x.seen = true
@@ -82,7 +82,7 @@ func (l *Lister) take(name string, parts bool, index map[string]Summary) {
 	if !ok || parts {
 		var err error
 		if x, err = l.store.Summary(name); err != nil {
-			return // just being sealed, or removed
+			return // being sealed or removed at this moment
 		}
 	}
 	l.add(name, x, parts)
@@ -101,7 +101,7 @@ func (l *Lister) add(name string, x Summary, loose bool) {
 	}
 }
 
-// forget drops what is gone, and puts the rest in order.
+// forget removes runs that are gone, and sorts the rest.
 func (l *Lister) forget() {
 	l.order = slices.DeleteFunc(l.order, func(x *listed) bool {
 		if !x.seen {

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// A run that was read is not read again; those that come and go are seen, and all are
-// in order.
+// A run is read only once; added and removed runs are noticed, and all are in order.
 func TestLister(t *testing.T) {
 	s := &Store{t.TempDir()}
 	add := func(i int) {
@@ -59,7 +58,7 @@ func TestLister(t *testing.T) {
 	add(7)
 	add(1)
 	check("run1", "run5", "run7", "run12")
-	if err := os.Mkdir(s.path("run12", ""), 0o700); err != nil { // its parts: it may be made again
+	if err := os.Mkdir(s.path("run12", ""), 0o700); err != nil { // it has parts, so it may be written again
 		t.Fatal(err)
 	}
 	check("run1", "run5", "run7", "run12")

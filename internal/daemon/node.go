@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// Several machines may share a store. Each has a name in it, and in the directory
-// ".nodes" the files NODE.lock, which its daemon holds locked, and NODE.state.
+// Several machines may share a store. Each has a name in it and, in the directory ".nodes", the
+// files NODE.lock, which its daemon keeps locked, and NODE.state.
 const (
 	nodesDir = ".nodes"
 	lockExt  = ".lock"
@@ -27,7 +27,7 @@ func NodeName() string {
 	return plainName(host)
 }
 
-// plainName replaces what is not to be in the name of a file or a run.
+// plainName replaces what must not be in the name of a file or a run.
 func plainName(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_') {
@@ -53,8 +53,8 @@ func (s *Store) lock(node string) (*os.File, error) {
 	return f, err
 }
 
-// lockFile locks a file until it is closed. File systems without locks do without: the spool's
-// lock still is there.
+// lockFile locks a file until it is closed. On file systems without locks it does nothing: the
+// spool's lock still exists.
 func lockFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
@@ -68,7 +68,7 @@ func lockFile(path string) (*os.File, error) {
 	return f, nil
 }
 
-// locked reports whether someone holds a lock.
+// locked reports whether a process holds a lock.
 func locked(path string) bool {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -78,8 +78,8 @@ func locked(path string) bool {
 	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
 
-// Serving lists the machines whose daemons use the store, as far as the file system shows locks
-// of other machines.
+// Serving lists the machines whose daemons use the store, if the file system shows locks of
+// other machines.
 func (s *Store) Serving() []string {
 	files, err := filepath.Glob(filepath.Join(s.Dir, nodesDir, "*"+lockExt))
 	if err != nil {
@@ -110,12 +110,12 @@ type State struct {
 	Node     string   `json:"node"`
 	PID      int      `json:"pid"`
 	Spool    string   `json:"spool"`
-	Problems []string `json:"problems"` // what it could not do so far, and why
+	Problems []string `json:"problems"` // what failed so far, and why
 	Foreign  int      `json:"foreign"`  // segments of other users in the spool, which it leaves alone
 	Served
 }
 
-// writeState says what is new. It is for information only: nothing depends on it.
+// writeState writes the state if it has changed. It is only informative: nothing depends on it.
 func (d *daemon) writeState() {
 	s := State{
 		Version: 1, Node: d.opt.Node, PID: os.Getpid(), Spool: d.spool.Dir,
@@ -131,7 +131,7 @@ func (d *daemon) writeState() {
 	}
 }
 
-// State reads the last state of this machine's daemon, or, if it has none, of another
+// State reads the last state of this machine's daemon or, if there is none, that of another
 // machine's.
 func (s *Store) State() (*State, error) {
 	x, err := s.stateOf(NodeName())
@@ -141,7 +141,7 @@ func (s *Store) State() (*State, error) {
 	files, _ := filepath.Glob(filepath.Join(s.Dir, nodesDir, "*"+stateExt))
 	for _, f := range files {
 		if x, err := s.stateOf(strings.TrimSuffix(filepath.Base(f), stateExt)); err == nil {
-			x.Spool = "" // is not here
+			x.Spool = "" // is on another machine
 			return x, nil
 		}
 	}

@@ -13,14 +13,14 @@ import (
 	"github.com/efg-tools/efg/internal/testing/groundtruth"
 )
 
-// cluster are machines made of namespaces of this one: each has its own name, network
-// device, /dev/shm and /etc/hosts. They share the file system otherwise.
+// cluster consists of machines made from namespaces of this one: each has its own name, network
+// device, /dev/shm and /etc/hosts. They share the rest of the file system.
 type cluster struct {
 	dir     string
-	holders map[string]*exec.Cmd // processes that keep the namespaces, by name
+	holders map[string]*exec.Cmd // processes that keep the namespaces alive, by name
 }
 
-// newCluster makes machines that reach each other through a bridge.
+// newCluster makes machines that are connected by a bridge.
 func newCluster(t *testing.T, names ...string) *cluster {
 	t.Helper()
 	c := &cluster{t.TempDir(), map[string]*exec.Cmd{}}
@@ -69,7 +69,7 @@ func (c *cluster) hold(t *testing.T, name, prepare string) {
 	write(t, c.dir+"/"+name+".pid", fmt.Append(nil, cmd.Process.Pid))
 }
 
-// on is a command on a machine.
+// on returns a command on a machine.
 func (c *cluster) on(name string, args ...string) *exec.Cmd {
 	pid := fmt.Sprint(c.holders[name].Process.Pid)
 	return exec.Command("nsenter", append([]string{"-t", pid, "-m", "-u", "-n"}, args...)...)
@@ -84,8 +84,8 @@ func (c *cluster) sh(t *testing.T, name, script string) string {
 	return string(out)
 }
 
-// daemon starts the daemon of a machine and waits until programs know all they need to record:
-// they go on without a daemon only from then on.
+// daemon starts the daemon of a machine and waits until programs know everything that they need
+// to record: only from then on do they work without a daemon.
 func (c *cluster) daemon(t *testing.T, name, program, store string) (kill func()) {
 	t.Helper()
 	cmd := c.on(name, program, "daemon", "--store", store, "--quiet", "1s")
@@ -116,7 +116,7 @@ func (c *cluster) daemon(t *testing.T, name, program, store string) (kill func()
 	return kill
 }
 
-// launch is a launcher that starts five processes on the machines of a cluster.
+// launch returns a launcher that starts five processes on the machines of a cluster.
 func (c *cluster) launch(m groundtruth.MPI, env []string, program ...string) *exec.Cmd {
 	const hosts = "n1:2,n2:2,n3:1"
 	line := []string{"mpiexec.mpich", "-launcher", "ssh", "-launcher-exec", c.dir + "/enter", "-hosts", hosts, "-n", "5"}
@@ -148,7 +148,7 @@ func onMachines(t *testing.T) (c *cluster, root, program, front string) {
 	return newCluster(t, nodes...), root, program, strings.TrimSpace(string(path))
 }
 
-// whole waits until a store has one run, of all machines.
+// whole waits until a store has one run, with all machines.
 func whole(t *testing.T, s *Store) (x Summary) {
 	t.Helper()
 	waitFor(t, func() bool {
@@ -165,8 +165,8 @@ func whole(t *testing.T, s *Store) (x Summary) {
 	return x
 }
 
-// A launch on three machines, one of whose daemons is killed while it runs and started
-// again: the parts become one run, which has all that an independent logger has seen.
+// A launch on three machines, one of whose daemons is killed while it runs and restarted: the
+// parts become one run with everything that an independent logger has seen.
 func TestSeveralMachines(t *testing.T) {
 	c, root, program, front := onMachines(t)
 	b, err := groundtruth.NewBench(t.Context(), groundtruth.Installed()[1], root, t.TempDir(), program)
@@ -216,7 +216,7 @@ func TestSeveralMachines(t *testing.T) {
 	c.openMPI(t, program, front)
 }
 
-// openMPI has Open MPI's launcher do the same, without anyone being killed.
+// openMPI does the same with Open MPI's launcher, without killing anything.
 func (c *cluster) openMPI(t *testing.T, program, front string) {
 	m, s := groundtruth.Installed()[0], &Store{t.TempDir()}
 	for _, n := range nodes {
@@ -229,7 +229,7 @@ func (c *cluster) openMPI(t *testing.T, program, front string) {
 	verify(t, s.RunFile(whole(t, s).Name))
 }
 
-// checkHosts proves that a run has processes of all machines.
+// checkHosts demands that a run has processes of all machines.
 func checkHosts(t *testing.T, file string) {
 	t.Helper()
 	run, err := runfile.OpenRun(file)

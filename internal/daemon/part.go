@@ -18,10 +18,10 @@ import (
 	"github.com/efg-tools/efg/internal/segment"
 )
 
-// The parts of a launch on several machines are in a directory of the store that has
-// the name of the run: part-NODE.efg, part-NODE.json. Whoever
-// seals the first part makes the directory, and a claim that tells the others: in the
-// directory ".jobs" a file of the launch's name. The claim goes when the run is complete.
+// The parts of a launch on several machines are in a directory of the store that has the name
+// of the run: part-NODE.efg, part-NODE.json. The machine that seals the first part creates the
+// directory, and a claim that informs the others: a file with the launch's name in the
+// directory ".jobs". The claim is removed when the run is complete.
 const (
 	jobsDir    = ".jobs"
 	partPrefix = "part-"
@@ -34,13 +34,13 @@ type claim struct {
 	Started time.Time `json:"started"` // of the first part
 }
 
-// apart is how far apart the parts of a launch may begin on different machines, where its name
-// could be used again. (Slurm's and the user's are not, and tell more.)
+// apart is how far apart the parts of a launch may begin on different machines, if its name
+// could be reused. (Those of Slurm and of the user are unique.)
 const apart = 10 * time.Minute
 
-// shared names the launch, with the same name on all its machines, if it has or may have
-// processes on others; else it is "". That is what the launcher gives, and the world of the
-// first process: a machine that has only processes of MPI_Comm_spawn is a launch of its own.
+// shared is the name of the launch, the same on all its machines, if it has or may have
+// processes on others; otherwise "". It consists of the launcher's name for it and the world of
+// the first process: a machine with only processes of MPI_Comm_spawn is a launch of its own.
 func (j *Job) shared() string {
 	var first *segment.Header
 	several, unknown := false, false
@@ -67,8 +67,7 @@ func cText(b []byte) string {
 	return text
 }
 
-// beginPart finds the directory of the launch and writes the list of what becomes this
-// machine's part.
+// beginPart finds the directory of the launch and writes the list for this machine's part.
 func (x *sealer) beginPart(s *sealing, j *Job) error {
 	if err := makeDir(filepath.Join(x.store.Dir, jobsDir)); err != nil {
 		return err
@@ -97,7 +96,7 @@ func (x *sealer) beginPart(s *sealing, j *Job) error {
 	})
 }
 
-// join writes the list of a part into the directory of a launch, if that takes it.
+// join writes the list of a part into the directory of a launch, if the launch accepts it.
 func (x *sealer) join(s *sealing, c *claim, j *Job) (ok bool, err error) {
 	if c.Job != s.Job || !x.store.takes(c, j) {
 		return false, nil
@@ -110,18 +109,18 @@ func (x *sealer) join(s *sealing, c *claim, j *Job) (ok bool, err error) {
 		return x.list(s)
 	})
 	if errors.Is(err, os.ErrNotExist) {
-		return false, nil // merged and gone meanwhile
+		return false, nil // merged and removed meanwhile
 	}
 	return err == nil, err
 }
 
-// claimName makes a file's name of a launch's.
+// claimName makes a file name from the name of a launch.
 func claimName(job string) string {
 	text := plainName(job)
 	return fmt.Sprintf("%s-%016x", text[:min(len(text), 60)], xxhash.Sum64String(job))
 }
 
-// claim reads the claim of a launch, or makes it, with a directory.
+// claim reads the claim of a launch, or creates it together with a directory.
 func (x *sealer) claim(path, job string, j *Job) (*claim, error) {
 	c, err := x.store.readClaim(path)
 	if c != nil || err != nil {
@@ -210,7 +209,7 @@ func (s *Store) takes(c *claim, j *Job) bool {
 	return true
 }
 
-// launch is what is in a directory of parts.
+// launch is the content of a directory of parts.
 type launch struct {
 	name    string
 	parts   []Summary // by name
@@ -265,7 +264,7 @@ func (l *launch) has(w World, rank int) bool {
 	return false
 }
 
-// ranks counts the ranks that exist and those that there should be.
+// ranks counts the existing ranks and the expected ones.
 func (l *launch) ranks() (have, want int) {
 	type id struct {
 		world uint64
@@ -286,7 +285,7 @@ func (l *launch) ranks() (have, want int) {
 	return have, want
 }
 
-// whole reports whether all ranks are there.
+// whole reports whether all ranks exist.
 func (l *launch) whole() bool {
 	have, want := l.ranks()
 	return want > 0 && have >= want && len(l.writing) == 0
@@ -299,7 +298,7 @@ func (l *launch) names() (list []string) {
 	return list
 }
 
-// Unmerged tells of a launch whose parts are not merged; not ok: it is none.
+// Unmerged summarises a launch whose parts are not merged; ok is false if there is none.
 func (s *Store) Unmerged(name string) (x Summary, ok bool) {
 	if _, err := os.Lstat(s.path(name, summaryExt)); err == nil {
 		return x, false
@@ -311,7 +310,7 @@ func (s *Store) Unmerged(name string) (x Summary, ok bool) {
 	return l.summary(), true
 }
 
-// summary puts together what the parts' summaries tell.
+// summary combines the summaries of the parts.
 func (l *launch) summary() Summary {
 	first := slices.MinFunc(l.parts, func(a, b Summary) int { return a.Started.Compare(b.Started) })
 	x := Summary{
@@ -351,7 +350,7 @@ func (s *Store) removeParts(name string, parts []string) error {
 			}
 		}
 	}
-	os.Remove(s.path(name, "")) // unless something else is in it
+	os.Remove(s.path(name, "")) // unless it contains something else
 	return nil
 }
 
@@ -367,7 +366,7 @@ func (s *Store) removeLaunch(name string) error {
 	return s.removeParts(name, l.names())
 }
 
-// tidyDirs removes empty directories that no one has put a part into.
+// tidyDirs removes empty directories without parts.
 func (s *Store) tidyDirs(now time.Time) {
 	_, jobs, err := s.contents()
 	if err != nil {
@@ -375,7 +374,7 @@ func (s *Store) tidyDirs(now time.Time) {
 	}
 	for name := range jobs {
 		if fi, err := os.Stat(s.path(name, "")); err == nil && now.Sub(fi.ModTime()) > maintenance {
-			os.Remove(s.path(name, "")) // fails if something is in it
+			os.Remove(s.path(name, "")) // fails if it is not empty
 		}
 	}
 }
@@ -409,7 +408,7 @@ func worldsOf(run *runfile.Run) []World {
 	return list
 }
 
-// ranges are the ranges of numbers.
+// ranges combines numbers into ranges.
 func ranges(list []int) [][2]int {
 	slices.Sort(list)
 	out := [][2]int{}
@@ -423,7 +422,7 @@ func ranges(list []int) [][2]int {
 	return out
 }
 
-// makeDir makes a directory that may be there.
+// makeDir creates a directory, which may exist already.
 func makeDir(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err

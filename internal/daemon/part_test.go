@@ -17,7 +17,7 @@ import (
 	"github.com/efg-tools/efg/internal/segment"
 )
 
-// launchOn writes into segments what processes of a launch on several machines know.
+// launchOn writes into segments what the processes of a launch on several machines know.
 func launchOn(t *testing.T, file string, world uint64, job string) {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -35,8 +35,8 @@ func launchOn(t *testing.T, file string, world uint64, job string) {
 	write(t, file, data)
 }
 
-// scattered makes a launch whose ranks are on several machines, in these spools by turns.
-// They begin to be there in any order.
+// scattered makes a launch whose ranks are on several machines, in these spools in turn. They
+// appear in random order.
 func scattered(t *testing.T, spools []string, ranks int, number uint64, job string) (all []identity) {
 	t.Helper()
 	made := t.TempDir()
@@ -61,8 +61,8 @@ func nodeSpools(t *testing.T) (spools []string) {
 	return spools
 }
 
-// Daemons of several machines that share a store, and are killed at any moment: each
-// launch becomes one run, with all processes, once.
+// Daemons of several machines that share a store, and are killed at any moment: each launch
+// becomes exactly one run, with all processes.
 func TestNodesKilled(t *testing.T) {
 	store, spools := t.TempDir(), nodeSpools(t)
 	rng := rand.New(rand.NewPCG(7, 8))
@@ -130,8 +130,8 @@ func TestNodesKilled(t *testing.T) {
 	}
 }
 
-// As long as parts are missing the list says so, and the run can be merged by hand;
-// with the last one it becomes whole.
+// While parts are missing the list says so, and the run can be merged manually; the last part
+// completes it.
 func TestMissingPart(t *testing.T) {
 	opt, spools := testOptions(t.TempDir(), ""), nodeSpools(t)
 	s := &Store{opt.Store}
@@ -154,7 +154,7 @@ func TestMissingPart(t *testing.T) {
 	if want := []string{"part-n1", "part-n2"}; !slices.Equal(x.Parts, want) {
 		t.Errorf("parts %v, want %v", x.Parts, want)
 	}
-	for range 2 { // once more changes nothing
+	for range 2 { // repeating it changes nothing
 		if err := s.Merge(x.Name, merge.Options{Workers: 1}); err != nil {
 			t.Fatal(err)
 		}
@@ -177,12 +177,12 @@ func TestMissingPart(t *testing.T) {
 	verify(t, s.RunFile(x.Name))
 }
 
-// A launch whose name was used before, and a rank that exists already, do not get into
-// another launch's run.
+// A launch whose name was used before, and a rank that exists already, are not added to another
+// launch's run.
 func TestOtherLaunch(t *testing.T) {
 	opt, spools := testOptions(t.TempDir(), ""), nodeSpools(t)
 	s := &Store{opt.Store}
-	for number := range uint64(2) { // equal sizes, the same name: only n1's part each
+	for number := range uint64(2) { // equal sizes, the same name: each has only n1's part
 		segments := simulated(t, t.TempDir(), 4, 3+3*number)
 		for x, file := range segments {
 			launchOn(t, file, 5, "hydra n1:77")
@@ -202,7 +202,8 @@ func TestOtherLaunch(t *testing.T) {
 	if err != nil || len(list) != 2 || list[0].Ranks != 2 || list[1].Ranks != 2 || !list[0].Unmerged || !list[1].Unmerged {
 		t.Errorf("%+v, %v", list, err)
 	}
-	// What is too large to be merged by itself is left to the user, and can be removed.
+	// A launch that is too large to be merged automatically is left to the user, and can be
+	// removed.
 	for _, x := range list {
 		if err := s.remove(x.Name); err != nil {
 			t.Error(err)

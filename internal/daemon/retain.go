@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// retained is something in the store that is removed when it is old, or takes too much.
+// retained is something in the store that is removed when it is old, or when there is too much.
 type retained struct {
 	name   string
 	ended  time.Time
@@ -16,9 +16,9 @@ type retained struct {
 	remove func() error
 }
 
-// retain removes what ended before keep ago, and then, until the rest has at most this many
-// bytes, segments that were set aside, and runs, of each the oldest first; 0 stands for no
-// bound. What is not sealed stays. The list is that of the store.
+// retain removes what ended longer than keep ago. Then it removes segments that were set aside,
+// and then runs, each the oldest first, until the rest has at most this many bytes; 0 means
+// unlimited. Jobs that are not sealed are kept. The list is that of the store.
 func (s *Store) retain(list []Summary, now time.Time, keep time.Duration, most int64) (removed []string, err error) {
 	all := s.putAside()
 	for i := range list {
@@ -44,7 +44,7 @@ func (s *Store) retain(list []Summary, now time.Time, keep time.Duration, most i
 	return removed, err
 }
 
-// putAside are the segments that no run has, the oldest first.
+// putAside lists the segments that are not in any run, the oldest first.
 func (s *Store) putAside() (list []retained) {
 	dir := filepath.Join(s.Dir, brokenDir)
 	entries, err := os.ReadDir(dir)

@@ -20,7 +20,7 @@ type sealing struct {
 	Node     string   `json:"node"`
 	Spool    string   `json:"spool"`
 	Segments []string `json:"segments"`      // names in the spool
-	Job      string   `json:"job,omitempty"` // of a part: the launch
+	Job      string   `json:"job,omitempty"` // launch of a part
 	Exit     *Exit    `json:"exit,omitempty"`
 	Gone     int64    `json:"gone,omitempty"` // when its processes had ended, in Unix nanoseconds
 }
@@ -32,10 +32,10 @@ type sealer struct {
 	tool  string
 	// reader finds a program that reads segments of another layout.
 	reader func(layout uint64) (program string, ok bool)
-	stop   <-chan struct{} // closed when copying is to be given up; nil: never
+	stop   <-chan struct{} // closed when copying must be given up; nil: never
 }
 
-// begin writes the list of a job's segments. From here on they belong to this run.
+// begin writes the list of a job's segments. From then on they belong to this run.
 func (x *sealer) begin(j *Job, spool *Spool) (*sealing, error) {
 	s := &sealing{Node: x.node, Spool: spool.Dir, Job: j.shared(), Exit: j.exit()}
 	if !j.gone.IsZero() {
@@ -50,7 +50,7 @@ func (x *sealer) begin(j *Job, spool *Spool) (*sealing, error) {
 	return s, x.reserve(s, j.Name())
 }
 
-// reserve finds a name that no run has, of any machine, and writes the list.
+// reserve finds a name that is not used on any machine, and writes the list.
 func (x *sealer) reserve(s *sealing, name string) error {
 	return numbered(name, "-", func(try string) (bool, error) {
 		if taken, err := x.store.taken(try); taken || err != nil {
@@ -69,7 +69,7 @@ func (x *sealer) reserve(s *sealing, name string) error {
 	})
 }
 
-// list writes the list, unless someone else has one of this name.
+// list writes the list, unless there is one of this name already.
 func (x *sealer) list(s *sealing) (ok bool, err error) {
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -82,7 +82,7 @@ func (x *sealer) list(s *sealing) (ok bool, err error) {
 	return err == nil, err
 }
 
-// numbered tries a name, and then others that begin like it, until one is free.
+// numbered tries a name, and then numbered variants of it, until one is free.
 func numbered(name, separator string, try func(string) (ok bool, err error)) error {
 	for n := 1; ; n++ {
 		text := name
@@ -95,8 +95,8 @@ func numbered(name, separator string, try func(string) (ok bool, err error)) err
 	}
 }
 
-// taken reports whether a name has files of a run, or of one that is being made, but for
-// those with an extension.
+// taken reports whether a name is used by files of a run, finished or not, except those with
+// some extensions.
 func (s *Store) taken(name string, except ...string) (bool, error) {
 	for _, ext := range []string{"", runExt, summaryExt, sealingExt} {
 		if slices.Contains(except, ext) {
@@ -109,8 +109,8 @@ func (s *Store) taken(name string, except ...string) (bool, error) {
 	return false, nil
 }
 
-// unfinished reads this machine's lists of runs whose sealing was interrupted, and
-// removes what was half written of them.
+// unfinished reads this machine's lists of runs whose sealing was interrupted, and removes
+// partially written files.
 func (x *sealer) unfinished() ([]*sealing, error) {
 	var list []*sealing
 	os.RemoveAll(x.copies())
@@ -147,8 +147,8 @@ func (x *sealer) unfinished() ([]*sealing, error) {
 	return list, nil
 }
 
-// finish does all steps that have not been done. Without a summary there was nothing that could
-// be stored; the segments that were set aside are told in any case.
+// finish does all steps that have not been done. If there is no summary, nothing could be
+// stored; the segments that were set aside are reported in any case.
 func (x *sealer) finish(s *sealing) (sum *Summary, leftOut []string, err error) {
 	stored, err := x.store.Summary(s.Name)
 	switch {
@@ -163,7 +163,7 @@ func (x *sealer) finish(s *sealing) (sum *Summary, leftOut []string, err error) 
 	return sum, leftOut, x.end(s)
 }
 
-// make makes the run file and its summary of the segments that can be read, and fit together.
+// make makes the run file and its summary from the segments that can be read and fit together.
 // The others are set aside.
 func (x *sealer) make(s *sealing) (*Summary, []string, error) {
 	var paths []string
@@ -174,7 +174,7 @@ func (x *sealer) make(s *sealing) (*Summary, []string, error) {
 		}
 	}
 	file := x.store.RunFile(s.Name)
-	if len(paths) == 0 { // the machine was started again: the file counts, if it is there
+	if len(paths) == 0 { // after a reboot: the file counts if it exists
 		sum, err := summarize(s.Name, file)
 		if errors.Is(err, os.ErrNotExist) {
 			return nil, nil, nil
@@ -197,7 +197,7 @@ func (x *sealer) make(s *sealing) (*Summary, []string, error) {
 	return sum, c.leftOut, x.summary(s, sum)
 }
 
-// summary writes the summary, with which a run is there.
+// summary writes the summary, which makes the run exist.
 func (x *sealer) summary(s *sealing, sum *Summary) error {
 	sum.Exit = s.Exit
 	if s.Job != "" {
@@ -211,7 +211,7 @@ func (x *sealer) summary(s *sealing, sum *Summary) error {
 // copies is a directory for copies of segments.
 func (x *sealer) copies() string { return x.store.nodeFile(x.node, ".copies") }
 
-// translations is a directory for what other versions make of segments.
+// translations is a directory for run files that other versions make from segments.
 func (x *sealer) translations() string { return x.store.nodeFile(x.node, ".translated") }
 
 func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }

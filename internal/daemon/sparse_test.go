@@ -10,8 +10,8 @@ import (
 	"github.com/efg-tools/efg/internal/segment"
 )
 
-// Files that are large, and nearly all holes, do not keep a daemon from storing others; what is
-// kept of them takes no more room than they do.
+// Large files that are nearly all holes do not keep a daemon from storing others; keeping them
+// takes no more space than they do.
 func TestSparseSegments(t *testing.T) {
 	opt := testOptions(t.TempDir(), privateDir(t))
 	const huge = 500 << 30
@@ -35,7 +35,7 @@ func TestSparseSegments(t *testing.T) {
 	for _, path := range []string{nothing, text, mostly, longer} {
 		grow(path)
 	}
-	f, err := os.OpenFile(mostly, os.O_RDWR, 0) // says that it uses the holes
+	f, err := os.OpenFile(mostly, os.O_RDWR, 0) // claims to use the holes
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func OpenSpool(dir string, create bool) (*Spool, error) {
 	return &Spool{dir}, nil
 }
 
-// checkPrivate refuses what programs would not record into, and says how to repair it.
+// checkPrivate rejects a spool that programs would not record into, and says how to repair it.
 func checkPrivate(dir string, fi os.FileInfo) error {
 	const unrecorded = "programs would not record there"
 	switch {
@@ -98,7 +98,7 @@ func (s *Spool) Publish(settings [][2]string) error {
 // that a daemon that does not listen was killed.
 func (s *Spool) Refresh(now time.Time) error { return os.Chtimes(s.path(hookFile), now, now) }
 
-// write puts a whole file in its place. What it holds need not outlive the machine.
+// write replaces a whole file. Its content need not survive a crash of the machine.
 func (s *Spool) write(name string, data []byte) error {
 	tmp := s.path("." + name + ".tmp")
 	if err := os.WriteFile(tmp, data, 0o600); err != nil {
@@ -136,8 +136,7 @@ func (s *Spool) Empty() bool {
 	return err == nil && len(names) == 0
 }
 
-// segments lists the names of the segments that are this user's, and how many are
-// others'.
+// segments lists the names of this user's segments, and counts those of other users.
 func (s *Spool) segments() (names []string, foreign int, err error) {
 	entries, err := os.ReadDir(s.Dir)
 	if err != nil {
@@ -149,7 +148,7 @@ func (s *Spool) segments() (names []string, foreign int, err error) {
 		}
 		info, err := e.Info()
 		switch {
-		case err != nil: // gone
+		case err != nil: // it is gone
 		case !isOwn(info):
 			foreign++
 		default:

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A spool that nothing would be recorded into is refused, with the command that repairs it.
+// A spool into which nothing would be recorded is rejected, with the command that repairs it.
 func TestSpoolRepair(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "spool")
 	repair := func(want string) {

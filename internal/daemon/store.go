@@ -33,8 +33,8 @@ const (
 	tokenFile  = ".token"
 )
 
-// tidy removes what a killed daemon of this machine has begun to write of a run, or of a
-// part.
+// tidy removes partially written files of a run, or of a part, left by a killed daemon of this
+// machine.
 func (s *Store) tidy(name string) {
 	broken := strings.ReplaceAll(name, "/", ".")
 	for _, pattern := range []string{
@@ -63,9 +63,9 @@ type Summary struct {
 	MPI     string    `json:"mpi"`
 	Host    string    `json:"host"` // of the first process
 	Started time.Time `json:"started"`
-	Ended   time.Time `json:"ended"` // of a job whose end a daemon has seen; else its last call
+	Ended   time.Time `json:"ended"` // of a job whose end a daemon has seen; otherwise the end of its last call
 	Ranks   int       `json:"ranks"` // recorded
-	Size    int       `json:"size"`  // that the job had
+	Size    int       `json:"size"`  // number of ranks of the job
 	Events  uint64    `json:"events"`
 	Dropped uint64    `json:"dropped"`
 	Bytes   int64     `json:"bytes"`
@@ -157,8 +157,8 @@ func (s *Store) Summary(name string) (x Summary, err error) {
 	return x, err
 }
 
-// readIndex reads the summaries that the daemon has put together. It is only a help:
-// the runs' own files count.
+// readIndex reads the summaries that the daemon has collected. It is only a cache: the runs'
+// own files are authoritative.
 func (s *Store) readIndex() map[string]Summary {
 	data, err := os.ReadFile(filepath.Join(s.Dir, indexFile))
 	var list []Summary
@@ -232,8 +232,8 @@ func (s *Store) Find(name string) (string, error) {
 	return "", fmt.Errorf("%d runs begin like this: %s", len(found), strings.Join(found[:min(len(found), 5)], ", "))
 }
 
-// remove removes a run, so that what is left at any moment is not a run. Another machine's
-// daemon may do the same.
+// remove removes a run in such an order that what remains is not a run at any moment. Another
+// machine's daemon may do the same.
 func (s *Store) remove(name string) error {
 	err := s.removeLaunch(name)
 	for _, ext := range []string{runExt, summaryExt} {
@@ -250,7 +250,7 @@ func removeFile(path string) error {
 	return nil
 }
 
-// summarize reads what a new run file holds.
+// summarize reads the content of a new run file.
 func summarize(name, file string) (*Summary, error) {
 	run, err := runfile.OpenRun(file)
 	if err != nil {

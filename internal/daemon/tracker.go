@@ -14,23 +14,23 @@ import (
 	"github.com/efg-tools/efg/internal/segment"
 )
 
-// tracker follows the segments in a spool. It does not read unchanged segments again, but lists
-// the directory periodically in any case.
+// tracker tracks the segments in a spool. It does not reread unchanged segments, but lists the
+// directory periodically in any case.
 type tracker struct {
 	spool    *Spool
-	keep     bool // write what is found out beside the segments
+	keep     bool // write the origins of segments beside them
 	segments map[string]*Segment
 	jobs     map[string]*Job
 	sealing  map[string]bool      // segments in lists of runs that are being sealed
 	new      map[string]time.Time // segments that have not begun: when they were first seen
-	peers    map[string]int       // process numbers that processes' sockets told, by segment
+	peers    map[string]int       // process numbers learned from sockets, by segment
 	foreign  int
 	tool     string // this daemon's name and version
 
 	changes   *changes
 	processes *procfs.Watch
-	listed    time.Time // zero: the directory is to be listed
-	version   uint64    // of segments and jobs: goes up with each change
+	listed    time.Time // zero: the directory must be listed
+	version   uint64    // of segments and jobs; incremented by each change
 }
 
 func newTracker(s *Spool, keep bool) *tracker {
@@ -60,7 +60,7 @@ func (t *tracker) list() []*Job {
 	return list
 }
 
-// listAgain is how often the spool is listed, whatever the kernel tells of it.
+// listAgain is the interval between listings of the spool, whatever the kernel reports.
 const listAgain = 5 * time.Second
 
 // scan records new segments and processes that have ended.
@@ -80,7 +80,7 @@ func (t *tracker) scan(now time.Time) error {
 	return nil
 }
 
-// listDir compares what is known with what is there.
+// listDir compares the known segments with the existing ones.
 func (t *tracker) listDir(now time.Time) error {
 	names, foreign, err := t.spool.segments()
 	if err != nil {
@@ -93,7 +93,7 @@ func (t *tracker) listDir(now time.Time) error {
 	}
 	for name, s := range t.segments {
 		if !there[name] || t.sealing[name] || !t.keep && !s.known {
-			t.drop(s) // the last is found again: by now more may be known
+			t.drop(s) // it is found again: by now more may be known
 		}
 	}
 	for name := range t.new {
@@ -109,7 +109,7 @@ func (t *tracker) listDir(now time.Time) error {
 	return nil
 }
 
-// look looks at the segments that may have come or gone, and at those that had not begun.
+// look examines the segments that may have been added or removed, and those that had not begun.
 func (t *tracker) look(names []string, now time.Time) {
 	for name := range t.new {
 		names = append(names, name)
@@ -127,18 +127,18 @@ func (t *tracker) look(names []string, now time.Time) {
 			t.listed = time.Time{} // to count them
 		case s == nil && !t.sealing[name]:
 			t.begin(name, now)
-		case s != nil && !t.keep && !s.known: // the daemon may have told more of it
+		case s != nil && !t.keep && !s.known: // the daemon may have written more about it
 			t.drop(s)
 			t.begin(name, now)
 		}
 	}
 }
 
-// begin starts to follow a new segment.
+// begin starts to track a new segment.
 func (t *tracker) begin(name string, now time.Time) {
 	s := &Segment{Name: name, path: t.spool.path(name)}
 	if !s.look() && now.Sub(t.firstSeen(name, now)) < beginTime {
-		return // its process is just making it: it is not in its memory yet
+		return // its process is just creating it, and has not mapped it yet
 	}
 	delete(t.new, name)
 	if s.known = s.readOrigin(); !s.known {
@@ -153,7 +153,7 @@ func (t *tracker) begin(name string, now time.Time) {
 	t.gather(t.assign(s, now), now)
 }
 
-// assign puts a segment into its job.
+// assign adds a segment to its job.
 func (t *tracker) assign(s *Segment, now time.Time) *Job {
 	j := t.jobs[s.origin.Key]
 	if j == nil {
@@ -172,8 +172,8 @@ func (t *tracker) assign(s *Segment, now time.Time) *Job {
 	return j
 }
 
-// gather moves into a job those of which nothing was known when they were found, if it lacks
-// all they have: a job is one whatever order its segments are found in.
+// gather merges into a job those of which nothing was known when they were found, if it lacks
+// all their processes: the result does not depend on the order in which segments are found.
 func (t *tracker) gather(j *Job, now time.Time) {
 	if j.assumed() {
 		return
@@ -191,7 +191,7 @@ func (t *tracker) gather(j *Job, now time.Time) {
 	}
 }
 
-// beginTime is more than a process takes to make its segment.
+// beginTime is longer than a process takes to create its segment.
 const beginTime = 2 * time.Second
 
 func (t *tracker) firstSeen(name string, now time.Time) time.Time {
@@ -201,8 +201,8 @@ func (t *tracker) firstSeen(name string, now time.Time) time.Time {
 	return t.new[name]
 }
 
-// look reads the header, and reports whether it is another one by now; that of a process
-// that is just beginning may not be there yet.
+// look reads the header, and reports whether it has changed; a process that is just beginning
+// may not have written it yet.
 func (s *Segment) look() bool {
 	h, _, err := segment.Activities(s.path)
 	var other *segment.VersionError
@@ -228,12 +228,12 @@ func (s *Segment) readOrigin() bool {
 	return true
 }
 
-// findOrigin finds out which job a process belongs to, and keeps that.
+// findOrigin determines which job a process belongs to, and stores that.
 func (t *tracker) findOrigin(s *Segment) {
 	o := &s.origin
 	_, pid, _ := segment.ProcessIn(s.Name)
 	if !segment.Running(s.path) {
-		pid = t.peers[s.Name] // in a container its number is another one here
+		pid = t.peers[s.Name] // in a container its number differs from the one here
 	}
 	if p, ok := procfs.ReadStatus(pid); ok && !p.Gone {
 		o.Process = p.Process
@@ -247,19 +247,19 @@ func (t *tracker) findOrigin(s *Segment) {
 	t.keepOrigin(s)
 }
 
-// keepOrigin writes a process's origin beside its segment, for the daemon that comes next.
+// keepOrigin writes a process's origin beside its segment, for the next daemon.
 func (t *tracker) keepOrigin(s *Segment) {
 	if !t.keep {
 		return
 	}
 	if data, err := json.Marshal(s.origin); err == nil {
-		t.spool.write(s.Name+jobExt, data) // without it the job is found again
+		t.spool.write(s.Name+jobExt, data) // without it the job is determined again
 	}
 }
 
-// keyOf names the job of a process: that of a process of the same MPI_COMM_WORLD; else what
-// started it; else, of a process that was gone before anyone looked, that of a job which lacks
-// this rank.
+// keyOf is the key of a process's job: that of a process of the same MPI_COMM_WORLD; otherwise
+// what started it; otherwise, for a process that was gone before it could be examined, that of
+// a job which lacks this rank.
 func (t *tracker) keyOf(s *Segment) string {
 	h, o := &s.Header, &s.origin
 	world := s.Begun && h.World != 0
@@ -292,7 +292,7 @@ func startIn(name string) uint64 {
 	return ns
 }
 
-// update follows a process.
+// update checks whether a process still runs.
 func (t *tracker) update(s *Segment, now time.Time) {
 	if !s.Running {
 		return
@@ -318,7 +318,7 @@ func (t *tracker) drop(s *Segment) {
 	t.leave(s)
 }
 
-// leave takes a segment out of its job.
+// leave removes a segment from its job.
 func (t *tracker) leave(s *Segment) {
 	j := t.jobs[s.origin.Key]
 	if j == nil {

@@ -22,7 +22,7 @@ func rankFiles(t *testing.T, files []string) map[int]string {
 	return list
 }
 
-// note writes what an earlier daemon would have noted of a process.
+// note writes what an earlier daemon would have recorded about a process.
 func note(t *testing.T, file, key string) {
 	t.Helper()
 	data, err := json.Marshal(origin{Key: key})
@@ -32,7 +32,7 @@ func note(t *testing.T, file, key string) {
 	write(t, file+jobExt, data)
 }
 
-// found are the sizes of the jobs that a daemon finds in a spool when it starts, by key.
+// found returns the sizes of the jobs that a daemon finds in a spool when it starts, by key.
 func found(t *testing.T, spool string) map[string]int {
 	t.Helper()
 	f := newTracker(&Spool{spool}, true)
@@ -47,8 +47,9 @@ func found(t *testing.T, spool string) map[string]int {
 	return jobs
 }
 
-// A daemon that was killed had noted of one process of a launch what started it. The next one
-// finds the launch as one job, whichever process it finds first, and so does the one after it.
+// A daemon that was killed had recorded for one process of a launch what started it. The next
+// one finds the launch as one job, whichever process it finds first, and so does the one after
+// it.
 func TestNotedOfOne(t *testing.T) {
 	const key = "launcher 17.4"
 	for _, job := range []string{"hydra n1:4711", ""} {
@@ -74,8 +75,8 @@ func TestNotedOfOne(t *testing.T) {
 	}
 }
 
-// Processes of another launch stay apart: it has another name or, where launches have none,
-// ranks that the first has.
+// Processes of another launch remain separate: it has another name or, if launches have none,
+// ranks that the first one has.
 func TestNotedOfAnother(t *testing.T) {
 	const key = "launcher 17.4"
 	for _, c := range []struct {

@@ -13,10 +13,10 @@ import (
 	"github.com/efg-tools/efg/internal/segment"
 )
 
-// translating bounds how long another version may read the segments of a job.
+// translating bounds the time for which another version may read the segments of a job.
 const translating = 10 * time.Minute
 
-// translate lets the versions of efg that wrote them read those segments that this one cannot,
+// translate lets the versions of efg that wrote them read the segments that this one cannot,
 // and returns run files in their place.
 func (c *collecting) translate(paths []string) ([]string, error) {
 	var out []string
@@ -49,7 +49,8 @@ func (c *collecting) translate(paths []string) ([]string, error) {
 	return out, nil
 }
 
-// readWith has a program make one run file of segments, or else one of each that it can read.
+// readWith lets a program make one run file from segments, or otherwise one from each that it
+// can read.
 func (c *collecting) readWith(program, base string, paths []string) ([]string, error) {
 	all := base + runExt
 	err := mergeWith(program, all, paths...)
@@ -84,7 +85,7 @@ func mergeWith(program, to string, paths ...string) error {
 	return nil
 }
 
-// otherLayout is the layout of a segment that this program does not read, 0 of others.
+// otherLayout is the layout of a segment that this program cannot read, 0 for other files.
 func otherLayout(path string) uint64 {
 	_, _, err := segment.Activities(path)
 	var v *segment.VersionError

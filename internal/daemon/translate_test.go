@@ -14,8 +14,8 @@ import (
 	"github.com/efg-tools/efg/internal/segment"
 )
 
-// otherVar makes the test's program another version of efg, that reads segments of
-// otherVersion alone: the directory in which it works.
+// otherVar makes the test binary another version of efg that reads only segments of
+// otherVersion; it holds the directory in which that works.
 const otherVar = "EFG_TEST_OTHER"
 
 const otherVersion = 0x1234567890
@@ -58,8 +58,8 @@ func putOther(t *testing.T, spool string, files []string) {
 	}
 }
 
-// After an update segments of the version before stay, and the daemon says so, until that
-// version is found; then it reads them. What that cannot read is set aside.
+// After an update, segments of the previous version stay, and the daemon says so, until that
+// version is found; then it reads them. Segments that it cannot read are set aside.
 func TestOtherVersion(t *testing.T) {
 	opt := testOptions(t.TempDir(), privateDir(t))
 	t.Setenv(otherVar, t.TempDir())
@@ -118,7 +118,7 @@ func TestOtherVersion(t *testing.T) {
 	}
 }
 
-// A reader that cannot be started is no reason to give segments up.
+// If a reader cannot be started, segments are not given up.
 func TestOtherVersionFails(t *testing.T) {
 	opt := testOptions(t.TempDir(), privateDir(t))
 	broken := filepath.Join(t.TempDir(), "efg")

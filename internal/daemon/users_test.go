@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// user is one of several on the machine, with a daemon of his own.
+// user is one of several on the machine, with a daemon of their own.
 type user struct {
 	id                 int
 	home, store, spool string
 }
 
-// newUser makes a user's directories, which others may enter, so that only the daemon's own
-// care keeps them apart.
+// newUser makes a user's directories, which others may enter, so that only the daemon itself
+// protects them.
 func newUser(t *testing.T, base string, id int) *user {
 	t.Helper()
 	home := filepath.Join(base, fmt.Sprint(id))
@@ -51,8 +51,8 @@ func (u *user) can(script string) bool {
 	return exec.Command("setpriv", "--reuid", id, "--regid", id, "--clear-groups", "sh", "-c", script).Run() == nil
 }
 
-// Two users with daemons: neither gets at what the other records, or has recorded, also
-// if one puts it, or names of it, where his own daemon looks.
+// Two users with daemons: neither can access what the other records, or has recorded, even if
+// one puts it, or links to it, where their own daemon finds it.
 func TestOtherUsers(t *testing.T) {
 	base, err := os.MkdirTemp("", "efg-users-")
 	if err != nil {
@@ -70,7 +70,7 @@ func TestOtherUsers(t *testing.T) {
 	good.serve(t, program)
 	bad.serve(t, program)
 
-	// A segment of the one in the other's spool: itself, as a link, as a path.
+	// A segment of one user in the other's spool: as a file, as a link, as a path.
 	victim := filepath.Join(good.home, "victim")
 	for _, file := range simulated(t, t.TempDir(), 3, 5) {
 		if err := os.Chown(file, good.id, good.id); err != nil {
@@ -114,7 +114,7 @@ func TestOtherUsers(t *testing.T) {
 		x, err := b.State()
 		return err == nil && x.Foreign == 3
 	})
-	time.Sleep(100 * time.Millisecond) // many looks
+	time.Sleep(100 * time.Millisecond) // many scans
 	if list, err := b.List(); err != nil || len(list) != 0 || len(names(t, bad.store, brokenDir+"/*")) != 0 {
 		t.Errorf("the other has %+v, %v", list, err)
 	}

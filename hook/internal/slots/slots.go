@@ -1,6 +1,5 @@
-// Package slots numbers the entry points of MPI that the hook intercepts: for
-// every procedure that is recorded its C name, its large-count C name and its
-// Fortran names.
+// Package slots numbers the entry points of MPI that the hook intercepts: for every recorded
+// procedure its C name, its large-count C name and its Fortran names.
 //
 // The front exports a stub for each slot's MPI_ names and one for its PMPI_ names; a back
 // end offers one wrapper for both. The numbers hold within one build of the hook; they are

@@ -35,8 +35,8 @@ func passes(symbol string) bool {
 	return false
 }
 
-// Every Fortran name that a library exports has a slot, is never recorded, or is
-// excluded by name.
+// Every Fortran name that a library exports has a slot, or is never recorded, or is excluded by
+// name.
 func TestCoversFortran(t *testing.T) {
 	excluded, err := mpilib.Exclusions("exclusions.txt")
 	if err != nil {
@@ -76,7 +76,7 @@ func TestCoversFortran(t *testing.T) {
 	}
 }
 
-// The C names with a slot are those that the table has.
+// The C names with a slot are those of the table.
 func TestCoversC(t *testing.T) {
 	have := map[string]bool{}
 	for i, s := range slots.All() {

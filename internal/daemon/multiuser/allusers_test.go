@@ -21,7 +21,7 @@ import (
 	"github.com/efg-tools/efg/internal/service"
 )
 
-// log is text that several write.
+// log is text with several writers.
 type log struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -41,7 +41,7 @@ func (l *log) String() string {
 
 func newLog(l *log) *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
 
-// user is what the service tells of a user.
+// user is what the service reports about a user.
 func (s *stand) user(name string) UserState {
 	s.t.Helper()
 	var answer struct{ Users []UserState }
@@ -56,8 +56,8 @@ func (s *stand) user(name string) UserState {
 	return UserState{}
 }
 
-// Each user has a child that is his, with his groups and no other user's; each is answered by
-// his own, and only root by those that it names.
+// Each user has a child of their own, with their groups and no other user's; each gets answers
+// only from their own child, and only root from any that it names.
 func TestEachHisOwn(t *testing.T) {
 	s := newStand(t)
 	s.start()
@@ -118,7 +118,7 @@ func TestEachHisOwn(t *testing.T) {
 	}
 }
 
-// A child that has nothing to do ends; one is started again when it is wanted.
+// A child that has nothing to do ends; one is started again when it is needed.
 func TestIdle(t *testing.T) {
 	s := newStand(t)
 	s.opt.Idle = time.Millisecond
@@ -130,13 +130,13 @@ func TestIdle(t *testing.T) {
 	s.tell("alice", "do", "busy")
 	s.knock(alice)
 	s.wait("a child that has something to do", func() bool { return s.user("alice").State == stateBusy })
-	time.Sleep(3 * step) // looks at who has nothing to do
+	time.Sleep(3 * step) // checks for idle users
 	if u := s.user("alice"); u.State != stateBusy || u.Starts != 3 {
 		t.Errorf("%+v", u)
 	}
 }
 
-// What a service that was killed has left is found when the next one begins.
+// The next service finds what a killed one has left.
 func TestSpoolsFound(t *testing.T) {
 	s := newStand(t)
 	for name, uid := range map[string]int{"efg-61021": alice, "efg-61022": alice, "efg-061023": carol, "other": carol} {
@@ -152,7 +152,7 @@ func TestSpoolsFound(t *testing.T) {
 	s.wait("another look", func() bool { return len(s.starts("alice")) == 2 })
 }
 
-// More users than children may work take turns.
+// If there are more users than children, the users take turns.
 func TestChildren(t *testing.T) {
 	s := newStand(t)
 	s.opt.Children = 1
@@ -171,8 +171,8 @@ func TestChildren(t *testing.T) {
 	s.wait("alice's next turn", func() bool { return len(s.starts("alice")) == 2 })
 }
 
-// Children that fail, lie, or are killed are started again with increasing delays, are told of,
-// and disturb no one.
+// Children that fail, lie, or are killed are restarted with increasing delays and reported, and
+// disturb nobody.
 func TestFailingChildren(t *testing.T) {
 	s := newStand(t)
 	s.tell("alice", "always", "fail")
@@ -219,7 +219,7 @@ func TestFailingChildren(t *testing.T) {
 	}
 }
 
-// A daemon of the user's own is left alone, until something new comes.
+// A daemon of the user's own is left alone until there is something new.
 func TestOwnDaemon(t *testing.T) {
 	s := newStand(t)
 	s.tell("alice", "always", "taken")
@@ -234,7 +234,7 @@ func TestOwnDaemon(t *testing.T) {
 	s.wait("a child", func() bool { return s.user("alice").State == stateIdle })
 }
 
-// A child that ends just when something comes is followed by another.
+// A child that ends just when something new appears is followed by another.
 func TestAgain(t *testing.T) {
 	s := newStand(t)
 	s.tell("alice", "do", "again")
@@ -247,7 +247,8 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// Who ends his own child repeatedly does not make the service start more than one a second.
+// A user who ends their own child repeatedly does not make the service start more than one a
+// second.
 func TestEndedAgainAndAgain(t *testing.T) {
 	s := newStand(t)
 	s.opt.retry = 2 * time.Second
@@ -267,7 +268,7 @@ func TestEndedAgainAndAgain(t *testing.T) {
 	}
 }
 
-// The place of a spool that another user has taken is its owner's as soon as he records.
+// If another user occupies the path of a spool, its owner gets it as soon as they record.
 func TestSquattedSpool(t *testing.T) {
 	s := newStand(t)
 	s.start()
@@ -291,7 +292,7 @@ func TestSquattedSpool(t *testing.T) {
 		if list, err := os.ReadDir(spool); err != nil || len(list) > 0 && list[0].Name() == "hook" {
 			t.Errorf("%s: in the spool is %v, %v", squat, list, err)
 		}
-		s.wait("a child", func() bool { return s.user("alice").State == stateIdle }) // its start looks at the spool, too
+		s.wait("a child", func() bool { return s.user("alice").State == stateIdle }) // its start examines the spool, too
 	}
 	if fi, err := os.Stat("/etc"); err != nil || ownerOf(fi) != 0 {
 		t.Errorf("what a link pointed to has changed: %v", err)
@@ -300,12 +301,12 @@ func TestSquattedSpool(t *testing.T) {
 		t.Errorf("said %d times:\n%s", n, s.log)
 	}
 	away, err := filepath.Glob(filepath.Join(s.spools, "efg-away-61021-*"))
-	if err != nil || len(away) != 1 { // that with something in it
+	if err != nil || len(away) != 1 { // the one that is not empty
 		t.Errorf("%v, %v", away, err)
 	}
 }
 
-// A store that is another's is no one's store.
+// A store that belongs to another user is not used by anyone.
 func TestStoreOfAnother(t *testing.T) {
 	s := newStand(t)
 	s.must(os.Mkdir(filepath.Join(s.base, "store", "alice"), 0o755))
@@ -327,8 +328,8 @@ func TestNoHome(t *testing.T) {
 	}
 }
 
-// Who has many numbers, as in a user namespace, is looked up one after another, and does
-// not stand in the way of those who are known.
+// A user with many numbers, as in a user namespace, is looked up one number after another, and
+// does not delay known users.
 func TestManyNumbers(t *testing.T) {
 	s := newStand(t)
 	s.start()
@@ -347,7 +348,7 @@ func TestManyNumbers(t *testing.T) {
 	}
 }
 
-// Who has all connections that one may have stands in no one else's way.
+// A user with all connections that one may have does not block others.
 func TestConnections(t *testing.T) {
 	s := newStand(t)
 	s.start()
@@ -371,7 +372,7 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// A child that does not come up keeps its place, but keeps no one from beginning.
+// A child that does not become ready keeps its place, but does not delay others.
 func TestSlowChildren(t *testing.T) {
 	s := newStand(t)
 	s.start()
@@ -386,7 +387,7 @@ func TestSlowChildren(t *testing.T) {
 	s.must(syscall.Kill(s.user("bob").PID, syscall.SIGKILL))
 }
 
-// Sockets of systemd's are used where they are the service's, and stay.
+// Sockets passed by systemd are used if they are the service's, and remain.
 func TestGivenSockets(t *testing.T) {
 	s := newStand(t)
 	s.must(os.Mkdir(s.dir, 0o755))
@@ -410,8 +411,7 @@ func TestGivenSockets(t *testing.T) {
 	}
 }
 
-// slowToClose is a socket that takes a while to close, so that whoever waits at it gets to
-// say what it thinks of that.
+// slowToClose is a socket that takes a while to close, so that a waiting accept returns first.
 type slowToClose struct {
 	net.Listener
 	complaint func() bool
@@ -425,7 +425,7 @@ func (l *slowToClose) Close() error {
 	return err
 }
 
-// A service that is told to end does not call that an error.
+// Ending a service on request is not reported as an error.
 func TestEndsQuietly(t *testing.T) {
 	s := newStand(t)
 	s.must(os.Mkdir(s.dir, 0o755))
@@ -470,7 +470,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// The service is there before the hook is built; each part of that is told when it is built.
+// The service is available before the hook is built; programs are told about each part when it
+// is built.
 func TestToldWhileBuilding(t *testing.T) {
 	s := newStand(t)
 	var mu sync.Mutex
@@ -495,7 +496,7 @@ func TestToldWhileBuilding(t *testing.T) {
 	s.wait("it is said that it is built", told("a=/a", false))
 }
 
-// A service ends if there turns out to be no hook.
+// A service ends if no hook can be built.
 func TestNoHook(t *testing.T) {
 	s := newStand(t)
 	asked, none := 0, errors.New("no hook")

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// What a child says to the service on its pipe, a line each. It ends when the pipe is closed:
-// when the service wants it to, or is gone.
+// What a child tells the service on its pipe, one word per line. The pipe is closed, and the
+// child ends, when the service wants it to or is gone.
 const (
 	sayReady = "ready" // it records
 	sayBusy  = "busy"  // there is something to record, to store or to answer
@@ -19,10 +19,10 @@ const (
 	sayWorks = "works" // it does not hang
 )
 
-// Statuses with which a child ends.
+// Exit statuses of a child.
 const (
-	StatusAgain = 75 // something came when it was ending: another child is wanted
-	StatusTaken = 76 // another daemon, of the user's own, uses the spool or the store
+	StatusAgain = 75 // something new appeared while it was ending: another child is needed
+	StatusTaken = 76 // another daemon, started by the user, uses the spool or the store
 )
 
 // Descriptors that a child is given.
@@ -42,12 +42,12 @@ type Child struct {
 	control *os.File
 	mu      sync.Mutex
 	busy    bool
-	said    bool // whether there is anything to do has been said
+	said    bool // occupied was reported
 	beaten  time.Time
 }
 
-// NewChild takes over what the service has passed to this process. The context is done when the
-// service wants the child to end.
+// NewChild takes over the descriptors that the service has passed to this process. The context
+// is done when the service wants the child to end.
 func NewChild(ctx context.Context) (*Child, context.Context, error) {
 	c := &Child{control: os.NewFile(controlFD, "control")}
 	file := os.NewFile(listenFD, "questions")
@@ -94,14 +94,14 @@ func (c *Child) Occupied(busy bool) {
 	}
 }
 
-// say tells the service; if that is gone, the context ends.
+// say tells the service; if it is gone, the context ends.
 func (c *Child) say(word string) { c.control.WriteString(word + "\n") }
 
 // pause is how long the service ignores a child after each word.
 const pause = 10 * time.Millisecond
 
-// listen reads what a child says until its end, or until something that is not one of the
-// words: the child may be a hostile user's.
+// listen reads what a child says until the pipe ends, or until something that is not one of the
+// words: the child may belong to a hostile user.
 func listen(r io.Reader, heard func(word string)) {
 	for lines := bufio.NewScanner(r); lines.Scan(); time.Sleep(pause) {
 		switch word := lines.Text(); word {

@@ -11,13 +11,14 @@
 //	questions          ── http   ──▶ service ── socket of root's ─────▶ efg daemon
 //
 // A program records into its user's spool whether there is a child or not; a child finds the
-// segments. So a child, or the service, may be killed at any moment: the next one continues.
+// segments. A child, or the service, may therefore be killed at any moment: the next one
+// continues.
 //
 // # What a hostile user can do
 //
-// A child belongs to its user, who may kill it, stop it, or make it do something else: it has
+// A child belongs to its user, who may kill it, stop it, or make it do something else. It has
 // nothing that is not the user's, except a pipe to the service, on which only five words are
-// understood, and a socket for requests of the user and of root, who get its answers. It is
+// understood, and a socket for requests from the user and from root, who get its answers. It is
 // restarted with increasing delays. A user who occupies the path of another's spool has it
 // moved away as soon as the other records. Connections, lookups of users that are unknown,
 // lines of log, and children at once are bounded.

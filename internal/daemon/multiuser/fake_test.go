@@ -18,8 +18,7 @@ import (
 	"time"
 )
 
-// TestMain makes the test's program a child, or a program of a user's that knocks at the
-// service's door.
+// TestMain makes the test binary a child, or a user's program that connects to the service.
 func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) > 2 && os.Args[1] == "daemon" && os.Args[2] == "--child":
@@ -40,7 +39,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// hold keeps a number of connections open, on which requests have begun.
+// hold keeps a number of connections open, each with an unfinished request.
 func hold(path, number string) int {
 	n, err := strconv.Atoi(number)
 	for range n {
@@ -50,7 +49,7 @@ func hold(path, number string) int {
 			break
 		}
 		fmt.Fprintf(c, "GET /healthz HTTP/1.1\r\nHost: efg\r\n\r\n")
-		if _, e = c.Read(make([]byte, 1)); e != nil { // it is taken up
+		if _, e = c.Read(make([]byte, 1)); e != nil { // it was accepted
 			err = e
 		}
 		defer c.Close()
@@ -63,7 +62,7 @@ func hold(path, number string) int {
 	select {}
 }
 
-// fakeChild is a child that does what the file "do" in its store says, or, if there is none,
+// fakeChild is a child that does what the file "do" in its store says or, if there is none,
 // what a child should.
 func fakeChild(store, spool string, args []string) int {
 	do, err := os.ReadFile(filepath.Join(store, "do"))
@@ -97,7 +96,7 @@ func fakeChild(store, spool string, args []string) int {
 		return StatusTaken
 	case "stop":
 		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-		time.Sleep(time.Hour) // a thread may go on for a moment
+		time.Sleep(time.Hour) // a thread may continue for a moment
 	case "lie":
 		for {
 			if _, err := c.control.WriteString(strings.Repeat("x", 4000)); err != nil {
@@ -121,7 +120,7 @@ func fakeChild(store, spool string, args []string) int {
 	return 0
 }
 
-// quick is how soon the service tries again here.
+// quick is the retry interval of the service in tests.
 const quick = 20 * time.Millisecond
 
 // stand is a machine with a service and users whom only the name service knows.
@@ -165,7 +164,7 @@ func newStand(t *testing.T) *stand {
 	return s
 }
 
-// getent is a name service with a few users more than the machine has.
+// getent is a name service that knows a few users more than the machine.
 const getent = `#!/bin/sh
 case "$2 $3" in
 "passwd 61021"|"passwd alice") echo "alice:x:61021:61021:A. L.:/nonexistent:/bin/sh";;
@@ -218,7 +217,7 @@ func (s *stand) as(uid int, args ...string) (string, error) {
 	return string(out), err
 }
 
-// knock is what the hook does.
+// knock does what the hook does.
 func (s *stand) knock(uid int) {
 	s.t.Helper()
 	if out, err := s.as(uid, s.program, "knock", filepath.Join(s.dir, "socket")); err != nil {
@@ -236,7 +235,8 @@ func (s *stand) ask(uid int, path string) string {
 	return out
 }
 
-// tell says what the next child of a user is to do, or, in always, all.
+// tell says what the next child of a user is to do or, in the file always, what all children
+// are to do.
 func (s *stand) tell(user, file, what string) {
 	s.t.Helper()
 	dir := filepath.Join(s.base, "store", user)
@@ -247,7 +247,7 @@ func (s *stand) tell(user, file, what string) {
 	s.must(os.Chown(dir, map[string]int{"alice": alice, "bob": bob, "carol": carol}[user], -1))
 }
 
-// starts are the lines that a user's children have written.
+// starts returns the lines that a user's children have written.
 func (s *stand) starts(user string) []string {
 	data, _ := os.ReadFile(filepath.Join(s.base, "store", user, "starts"))
 	lines := strings.Split(string(data), "\n")

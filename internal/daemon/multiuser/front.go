@@ -28,8 +28,8 @@ func (x *sockets) close() {
 	x.http.Close()
 }
 
-// listen opens the sockets, for everyone: the kernel says who it is. Those that are given are
-// distinguished by their paths.
+// listen opens the sockets, for everyone: the kernel says who connects. Sockets that are passed
+// in are distinguished by their paths.
 func (s *supervisor) listen() (*sockets, error) {
 	find := func(name string) (net.Listener, error) {
 		path := filepath.Join(s.opt.Dir, name)
@@ -75,7 +75,7 @@ func (s *supervisor) accept(l net.Listener) {
 			return
 		}
 		if err != nil {
-			time.Sleep(10 * time.Millisecond) // no descriptors left, say
+			time.Sleep(10 * time.Millisecond) // no descriptors left, for example
 			continue
 		}
 		if peer, err := peercred.Of(c.(*net.UnixConn)); err == nil {
@@ -88,13 +88,13 @@ func (s *supervisor) accept(l net.Listener) {
 	}
 }
 
-// Bounds of what users may ask at once.
+// Bounds of simultaneous requests from users.
 const (
-	mostConnections = 64 // of a user
+	mostConnections = 64 // of one user
 	mostHeader      = 16 << 10
 	headerTimeout   = 5 * time.Second
 	idleTimeout     = time.Minute
-	startTimeout    = 30 * time.Second // for a child to be there
+	startTimeout    = 30 * time.Second // for a child to become ready
 	closeTimeout    = 2 * time.Second
 )
 
@@ -107,7 +107,7 @@ type boundedListener struct {
 	open  map[uint32]int
 }
 
-// unknownUser is the number under which those are counted.
+// unknownUser is the number under which connections of unknown users are counted.
 const unknownUser = ^uint32(0)
 
 // connection is a connection of a user.
@@ -159,7 +159,7 @@ func (c *connection) Close() error {
 
 type uidKey struct{}
 
-// serve answers questions until the service ends.
+// serve answers requests until the service ends.
 func (s *supervisor) serve(l net.Listener) {
 	srv := &http.Server{
 		Handler: s.routes(), DisableGeneralOptionsHandler: true, MaxHeaderBytes: mostHeader, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
@@ -183,7 +183,7 @@ func (s *supervisor) serve(l net.Listener) {
 	ending.Wait()
 }
 
-// peerOf is the number of the user the client.
+// peerOf is the number of the client's user.
 func peerOf(r *http.Request) uint32 { return r.Context().Value(uidKey{}).(uint32) }
 
 func (s *supervisor) routes() http.Handler {
@@ -220,7 +220,7 @@ func visible(r *http.Request) func(uid uint32) bool {
 	return func(uid uint32) bool { return peer == 0 || uid == peer }
 }
 
-// health says that the service works, and which children fail, to those concerned.
+// health reports that the service works, and, to those concerned, which children fail.
 func (s *supervisor) health(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	io.WriteString(w, "ok\n")
@@ -231,7 +231,7 @@ func (s *supervisor) health(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// showUsers lists users: to root all, to others themselves.
+// showUsers lists users: all to root, and to others only themselves.
 func (s *supervisor) showUsers(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	json.NewEncoder(w).Encode(struct {
@@ -240,7 +240,7 @@ func (s *supervisor) showUsers(w http.ResponseWriter, r *http.Request) {
 	}{1, s.list(visible(r))})
 }
 
-// askNamed forwards a request to the child of a named user: root may use all.
+// askNamed forwards a request to the child of a named user: root may name any.
 func (s *supervisor) askNamed(w http.ResponseWriter, r *http.Request) {
 	peer := peerOf(r)
 	a, err := account.ByName(r.Context(), r.PathValue("name"))

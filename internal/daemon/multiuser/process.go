@@ -25,20 +25,20 @@ type process struct {
 	cmd     *exec.Cmd
 	control net.Conn
 	text    io.ReadCloser // what it writes
-	socket  string        // at which it is asked
+	socket  string        // on which it accepts requests
 	heard   sync.WaitGroup
-	last    string        // line that it has written
-	ended   chan struct{} // is closed then
+	last    string        // line that it wrote last
+	ended   chan struct{} // closed when it has ended
 }
 
-// launch holds what a child is started with.
+// launch holds what is needed to start a child.
 type launch struct {
 	account      *account.Account
 	store, spool string
 	socket       string
 }
 
-// start starts a child as the user. What it says is heard until it ends.
+// start starts a child as the user. heard is called with each word that it says until it ends.
 func (s *supervisor) start(l *launch, heard func(word string)) (*process, error) {
 	ours, theirs, err := socketPair()
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *supervisor) start(l *launch, heard func(word string)) (*process, error)
 // end asks the child to end.
 func (p *process) end() { p.control.Close() }
 
-// kill ends it at once, and the processes that it has started.
+// kill kills it, and the processes that it has started.
 func (p *process) kill() {
 	select {
 	case <-p.ended:
@@ -82,14 +82,14 @@ func (p *process) kill() {
 	}
 }
 
-// rest is how long what is left of a child may hold its standard error.
+// rest is how long remaining processes of a child may keep its standard error open.
 const rest = 2 * time.Second
 
-// wait waits for its end, and returns its exit status and the last line that it has written.
+// wait waits for its end, and returns its exit status and the last line that it wrote.
 func (p *process) wait() (status int, last string) {
 	for unix.Waitid(unix.P_PID, p.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
-	p.kill() // those that it has started: as long as it is not waited for its number is not used again
+	p.kill() // and those it has started: its number is not reused before it has been waited for
 	close(p.ended)
 	state, err := p.cmd.Process.Wait()
 	p.end()
@@ -107,7 +107,7 @@ func (p *process) wait() (status int, last string) {
 	return state.ExitCode(), p.last
 }
 
-// A child writes a line for each run that it stores; who writes more than this is cut short.
+// A child writes a line for each run that it stores; output beyond these limits is cut off.
 const (
 	longestLine = 1000 // bytes
 	mostLines   = 300  // a minute
@@ -134,7 +134,7 @@ func (p *process) copyText(out io.Writer, user string) {
 	}
 }
 
-// environment is that of a user who has logged in nowhere.
+// environment is that of a user who is not logged in.
 func environment(a *account.Account, dir string) []string {
 	env := []string{
 		"USER=" + a.Name, "LOGNAME=" + a.Name, "HOME=" + a.Home, "SHELL=/bin/sh", "PATH=" + os.Getenv("PATH"), service.DirName + "=" + dir,
@@ -155,7 +155,7 @@ func isDir(path string) bool {
 	return err == nil && fi.IsDir()
 }
 
-// socketPair makes a pipe in both directions.
+// socketPair makes a bidirectional pipe.
 func socketPair() (ours net.Conn, theirs *os.File, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -170,7 +170,7 @@ func socketPair() (ours net.Conn, theirs *os.File, err error) {
 	return ours, theirs, err
 }
 
-// listenAt makes a socket that only root can connect to, for a child to listen at.
+// listenAt makes a socket that only root can connect to, for a child to listen on.
 func listenAt(path string) (*os.File, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
@@ -187,7 +187,7 @@ func listenAt(path string) (*os.File, error) {
 	return l.File()
 }
 
-// childSocket is where the child of a user is asked.
+// childSocket is the path of the socket of a user's child.
 func childSocket(dir string, uid uint32) string {
 	return filepath.Join(dir, usersDir, fmt.Sprintf("%d.sock", uid))
 }

@@ -11,28 +11,29 @@ import (
 )
 
 const (
-	// mostStarting is how many children begin at once: each looks up its user, and reads what
-	// there is. One that takes longer than slow no longer keeps others waiting: its store may
-	// be on a file system that hangs.
+	// mostStarting is the number of children that begin at a time: each looks up its user, and
+	// reads the spool and the store. One that takes longer than slow no longer delays others:
+	// its store may be on a file system that hangs.
 	mostStarting = 4
 	slow         = 10 * time.Second
-	startLimit   = 2 * time.Minute // after so long it is killed
-	// Numbers that are unknown are looked up one after another: who makes users of his own
-	// (user namespaces) has many. Those that are no one's are not asked for again for some time.
+	startLimit   = 2 * time.Minute // then it is killed
+	// Numbers of unknown users are looked up one after another, because a user with user
+	// namespaces has many. Those without a user are not looked up again for some time.
 	newEvery    = 100 * time.Millisecond
 	mostNew     = 1024
 	unknownTime = 10 * time.Minute
 
 	firstRetry   = time.Second
 	longestRetry = time.Minute
-	settled      = time.Minute      // after so long a child counts as one that works
-	mostTaken    = 4                // attempts to take over from a daemon that may just be ending
+	settled      = time.Minute      // then a child counts as working
+	mostTaken    = 4                // attempts to take over from a daemon that may be ending
 	takenRetry   = 10 * time.Minute // after these
 	hangs        = 30 * time.Minute // without a word
 	endTime      = time.Minute      // for a child to end
 )
 
-// wake ensures that a user has a child. look: only to check whether there is anything to do.
+// wake ensures that a user has a child. look says that this is only to check whether there is
+// anything to do.
 func (s *supervisor) wake(uid uint32, look bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +67,7 @@ func (s *supervisor) userLocked(uid uint32) *user {
 	return u
 }
 
-// known reports whether someone is a user, as far as that has been asked for.
+// known reports whether a number belongs to a user, if it has been looked up.
 func (s *supervisor) known(uid uint32) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +77,7 @@ func (s *supervisor) known(uid uint32) bool {
 
 func (s *supervisor) wantLocked(u *user, look bool) {
 	now := time.Now()
-	if u.working && !u.ending { // it finds what is new
+	if u.working && !u.ending { // it finds the news itself
 		u.look = u.look && look
 		u.idle = now
 		return
@@ -112,8 +113,8 @@ func (s *supervisor) schedule() {
 	s.scheduleLocked(now)
 }
 
-// scheduleLocked starts children for those who wait: those who are known first, then in the
-// order in which they came. If there is no place, it makes one.
+// scheduleLocked starts children for waiting users: those who are known first, then in order of
+// arrival. If there is no place, it makes one.
 func (s *supervisor) scheduleLocked(now time.Time) {
 	if s.stopping {
 		return
@@ -141,7 +142,7 @@ func (s *supervisor) scheduleLocked(now time.Time) {
 		switch {
 		case starting >= mostStarting:
 			return
-		case u.account == nil && now.Before(s.nextNew): // so are those that follow
+		case u.account == nil && now.Before(s.nextNew): // so are the following ones
 			s.laterLocked(s.nextNew.Sub(now))
 			return
 		case working >= s.opt.Children:
@@ -158,7 +159,7 @@ func (s *supervisor) scheduleLocked(now time.Time) {
 	}
 }
 
-// laterLocked has scheduleLocked called again.
+// laterLocked schedules another call of scheduleLocked.
 func (s *supervisor) laterLocked(after time.Duration) {
 	if s.later {
 		return
@@ -172,7 +173,7 @@ func (s *supervisor) laterLocked(after time.Duration) {
 	})
 }
 
-// makePlaceLocked ends the child that has been idle for longest, unless one is ending.
+// makePlaceLocked ends the child that has been idle for longest, unless one is already ending.
 func (s *supervisor) makePlaceLocked() {
 	var longest *user
 	for _, u := range s.users {
@@ -200,7 +201,7 @@ func (s *supervisor) endLocked(u *user) {
 	})
 }
 
-// run keeps a child of a user until that ends.
+// run runs a child of a user until it ends.
 func (s *supervisor) run(u *user) {
 	began := time.Now()
 	p, err := s.begin(u)
@@ -244,7 +245,7 @@ func (s *supervisor) begin(u *user) (*process, error) {
 	return p, nil
 }
 
-// heard takes note of what a child says.
+// heard processes what a child says.
 func (s *supervisor) heard(u *user, word string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -267,7 +268,7 @@ func (s *supervisor) heard(u *user, word string) {
 	u.news()
 }
 
-// failed notes that no child could be started.
+// failed records that no child could be started.
 func (s *supervisor) failed(u *user, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -287,7 +288,7 @@ func (s *supervisor) failed(u *user, err error) {
 	s.troubleLocked(u, err.Error())
 }
 
-// troubleLocked has it tried again, with increasing delays.
+// troubleLocked schedules a retry, with increasing delays.
 func (s *supervisor) troubleLocked(u *user, problem string) {
 	if s.stopping {
 		return
@@ -301,14 +302,14 @@ func (s *supervisor) troubleLocked(u *user, problem string) {
 	u.problem = problem
 }
 
-// soonest is when the next child of a user may begin, whatever the user does.
+// soonest is the earliest time when the next child of a user may begin, whatever the user does.
 func (s *supervisor) soonest(u *user) time.Time { return u.began.Add(s.opt.retry) }
 
 func (s *supervisor) backoff(failures int) time.Duration {
 	return min(s.opt.retry<<min(failures-1, 16), longestRetry)
 }
 
-// ended notes that a child has ended, and how.
+// ended records that a child has ended, and how.
 func (s *supervisor) ended(u *user, status int, last string, after time.Duration) {
 	seen := s.spoolTime(u.uid)
 	s.mu.Lock()
@@ -340,7 +341,7 @@ func (s *supervisor) ended(u *user, status int, last string, after time.Duration
 	s.scheduleLocked(time.Now())
 }
 
-// ask waits until a user's child can be asked. done must be called afterwards.
+// ask waits until a user's child accepts requests. done must be called afterwards.
 func (s *supervisor) ask(ctx context.Context, uid uint32) (socket string, done func(), err error) {
 	s.mu.Lock()
 	u := s.userLocked(uid)

@@ -17,8 +17,8 @@ import (
 	"github.com/efg-tools/efg/internal/service"
 )
 
-// checkSpools checks the directory of all spools: everyone makes his own there, so no one may
-// remove another's.
+// checkSpools checks the directory of all spools: everyone creates their own there, so nobody
+// may remove another's.
 func checkSpools(dir string) error {
 	fi, err := os.Stat(dir)
 	if err != nil {
@@ -31,8 +31,8 @@ func checkSpools(dir string) error {
 	return nil
 }
 
-// spoolTime is when something last came to a user's spool, or went. Looking at the directory
-// itself wants no right to look into it.
+// spoolTime is when something was last added to a user's spool or removed from it. This needs
+// no permission to read the directory.
 func (s *supervisor) spoolTime(uid uint32) time.Time {
 	fi, err := os.Lstat(s.site.Spool(uid))
 	if err != nil || !fi.IsDir() || ownerOf(fi) != uid {
@@ -61,7 +61,7 @@ func (s *supervisor) spoolsThere() map[uint32]time.Time {
 	return found
 }
 
-// clearSpool ensures that no one else occupies the path of a user's spool.
+// clearSpool ensures that nobody else occupies the path of a user's spool.
 func (s *supervisor) clearSpool(uid uint32) error {
 	path := s.site.Spool(uid)
 	fi, err := os.Lstat(path)
@@ -76,14 +76,14 @@ func (s *supervisor) clearSpool(uid uint32) error {
 		return err
 	}
 	moved, err := os.Lstat(away)
-	if err == nil && moved.IsDir() && ownerOf(moved) == uid { // it came in the last moment
+	if err == nil && moved.IsDir() && ownerOf(moved) == uid { // it was created in the last moment
 		return rename(away, path)
 	}
 	if ok, _ := s.putAway.pass(); ok {
 		s.opt.Log.Warn("moved aside what was in place of a user's spool", "uid", uid, "of", ownerOf(fi), "to", away)
 	}
 	s.metrics.squatted.Inc()
-	os.Remove(away) // if it is nothing but its name
+	os.Remove(away) // if it is an empty directory
 	return makeOwned(path, uid)
 }
 
@@ -95,8 +95,8 @@ func rename(from, to string) error {
 	return nil
 }
 
-// makeOwned makes a directory that is a user's alone, at once as a whole, where only root can
-// remove what is root's. What is there already stays.
+// makeOwned creates a directory that belongs to a user, atomically, where only root can remove
+// what belongs to root. An existing one is kept.
 func makeOwned(path string, uid uint32) error {
 	if _, err := os.Lstat(path); err == nil {
 		return nil

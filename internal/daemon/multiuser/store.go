@@ -11,10 +11,10 @@ import (
 	"github.com/efg-tools/efg/internal/service"
 )
 
-// DefaultStore is where runs are.
+// DefaultStore is where runs are stored.
 const DefaultStore = "/var/lib/efg/%u"
 
-// checkStore checks that a path for stores gives each user another.
+// checkStore checks that a path for stores is different for each user.
 func checkStore(path string) error {
 	a := &account.Account{Name: "a", UID: 1, Home: "/a"}
 	b := &account.Account{Name: "b", UID: 2, Home: "/b"}
@@ -32,8 +32,8 @@ func checkStore(path string) error {
 	return nil
 }
 
-// storeFor is the store of a user. Where only root can make it, it is made; elsewhere that is
-// for the user's child.
+// storeFor is the store of a user. It is created here if only root can do so; otherwise the
+// user's child creates it.
 func (s *supervisor) storeFor(a *account.Account) (string, error) {
 	dir, err := s.site.StoreOf(a)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *supervisor) storeFor(a *account.Account) (string, error) {
 	return dir, nil
 }
 
-// isRoots reports whether only root can change what is in a directory, and put another in its place.
+// isRoots reports whether only root can change a directory's content, and replace it.
 func isRoots(dir string) bool {
 	if service.OnlyRootWrites(dir) != nil {
 		return false
@@ -70,8 +70,8 @@ func isRoots(dir string) bool {
 	return true
 }
 
-// makeStores makes the directory of the default stores, if it is they that are wanted and it is
-// not there.
+// makeStores creates the directory of the default stores if these are used and it does not
+// exist.
 func makeStores(store string) error {
 	if store != DefaultStore {
 		return nil

@@ -19,7 +19,7 @@ import (
 	"github.com/efg-tools/efg/internal/service"
 )
 
-// Options say how the service works.
+// Options are the options of the service.
 type Options struct {
 	Dir    string // of the service; see package service
 	Store  string // of each user, with %u, %U or %h in it; see service.Expand
@@ -29,7 +29,7 @@ type Options struct {
 	Program string
 	Args    []string
 	// Children is the maximum number of children at a time; further users wait. Idle is how
-	// long an idle one is kept.
+	// long an idle child is kept.
 	Children int
 	Idle     time.Duration
 	// Settings is what the hook is told, as NAME and value; EFG_BACK among it. It is requested
@@ -43,15 +43,15 @@ type Options struct {
 	Ready func(text string)
 	Works func(now time.Time)
 
-	retry time.Duration // 0: firstRetry
+	retry time.Duration // 0 means firstRetry
 }
 
 const (
 	usersDir = "users" // in Dir: sockets of children
 	lockFile = "lock"
 
-	step        = time.Second      // between looks at who is waiting
-	sweepTime   = 10 * time.Second // between looks at spools
+	step        = time.Second      // between checks of who is waiting
+	sweepTime   = 10 * time.Second // between scans of spools
 	refreshTime = time.Minute      // the hook's: see daemon.Spool.Refresh
 	settingTime = time.Hour        // so that builds in a cache stay in use
 )
@@ -63,25 +63,25 @@ type supervisor struct {
 	metrics *metrics
 	ctx     context.Context // ends when the service does
 	work    sync.WaitGroup  // of users
-	putAway limiter         // of lines of log
+	putAway limiter         // of log lines
 
-	building bool // the hook is, still
+	building bool // the hook is still being built
 
 	mu       sync.Mutex
 	users    map[uint32]*user
-	unknown  map[uint32]time.Time // numbers that are no one's, and when they may be asked for again
-	nextNew  time.Time            // when the next number that is unknown may be looked up
+	unknown  map[uint32]time.Time // numbers without a user, and when they may be looked up again
+	nextNew  time.Time            // when the next unknown number may be looked up
 	later    bool                 // a timer runs for that
 	stopping bool
 }
 
 // Run serves until the context ends. Then children end, too; programs continue to record, and
-// the next service takes what they have.
+// the next service handles their segments.
 func Run(ctx context.Context, opt Options) error {
 	if os.Geteuid() != 0 {
 		return errors.New("--all-users: only root can serve all users; efg daemon without it serves you")
 	}
-	syscall.Umask(0o022) // what is made is for all to read
+	syscall.Umask(0o022) // created files are readable by everyone
 	if err := check(&opt); err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func Run(ctx context.Context, opt Options) error {
 	err = s.turn(ctx)
 	s.withdraw()
 	sockets.wake.Close()
-	stop() // which ends serving: closed before, the socket would be an error to it
+	stop() // ends serving first: otherwise the closed socket would be an error
 	s.endAll()
 	serving.Wait()
 	return err
@@ -144,7 +144,8 @@ func check(opt *Options) error {
 	return makeStores(opt.Store)
 }
 
-// makeDir makes the directory of the service, and this process the only one that serves there.
+// makeDir creates the directory of the service, and makes this process the only one that serves
+// there.
 func makeDir(dir string) (*os.File, error) {
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
@@ -183,7 +184,7 @@ func (s *supervisor) publish() error {
 	return s.write(service.HookFile, settings)
 }
 
-// write puts a whole file of lines NAME=VALUE in its place.
+// write replaces a whole file of lines NAME=VALUE.
 func (s *supervisor) write(name string, values [][2]string) error {
 	var b strings.Builder
 	for _, v := range values {
@@ -199,7 +200,7 @@ func (s *supervisor) write(name string, values [][2]string) error {
 	return os.Rename(path+".tmp", path)
 }
 
-// withdraw says to programs that begin that there is no service any more.
+// withdraw tells starting programs that there is no service any more.
 func (s *supervisor) withdraw() {
 	if err := os.Remove(filepath.Join(s.opt.Dir, service.HookFile)); err != nil {
 		s.opt.Log.Warn("cannot tell the hook", "problem", err)
@@ -244,8 +245,8 @@ func (s *supervisor) turn(ctx context.Context) error {
 	}
 }
 
-// sweep looks for spools in which something is new that no one has told of: those of before
-// the service began, and of programs whose message was lost.
+// sweep looks for spools with news that nobody has reported: from before the service began, and
+// from programs whose message was lost.
 func (s *supervisor) sweep() {
 	for uid, t := range s.spoolsThere() {
 		s.mu.Lock()

@@ -10,38 +10,38 @@ import (
 // user is a user whose programs record, or who has sent a request.
 type user struct {
 	uid     uint32
-	account *account.Account // nil as long as it is unknown who that is
+	account *account.Account // nil while the user is unknown
 	store   string
 
-	wanted bool // a child is to be there
-	// look: it is to end as soon as there is nothing to do: no one has asked for it.
+	wanted bool // a child is needed
+	// look: it is to end as soon as there is nothing to do, because nobody has requested it.
 	look    bool
 	since   time.Time // wanted since
-	working bool      // a child works, or begins to
+	working bool      // a child works, or is beginning to
 	began   time.Time // when it began
 	process *process  // nil if it has not begun
 	ready   bool
 	busy    bool
 	ending  bool
-	idle    time.Time // since when it has had nothing to do
-	heard   time.Time // when it said last that it works
-	asking  int       // questions that it is asked
+	idle    time.Time // since when it has been idle
+	heard   time.Time // when it last said that it works
+	asking  int       // number of its current requests
 
 	starts   int
-	failures int       // one after another
-	agains   int       // children, one after another, that ended just when something came
-	retry    time.Time // not before
+	failures int       // consecutive
+	agains   int       // consecutive children that ended just when something new appeared
+	retry    time.Time // earliest time of the next attempt
 	problem  string    // why the last one failed
-	taken    bool      // because of a daemon of the user's own
+	taken    bool      // because of a daemon started by the user
 
-	seen    time.Time     // when something came to the spool or went, when the last child ended
-	changed chan struct{} // is closed when something is new
+	seen    time.Time     // when the spool had last changed, when the last child ended
+	changed chan struct{} // closed when something changes
 }
 
 // states of users, as the service shows them.
 const (
 	stateNone     = "none"     // no child: nothing to do
-	stateWaiting  = "waiting"  // for a place, or until it is tried again
+	stateWaiting  = "waiting"  // for a place, or for the next attempt
 	stateStarting = "starting" //
 	stateBusy     = "busy"
 	stateIdle     = "idle"
@@ -96,12 +96,12 @@ type UserState struct {
 	State    string `json:"state"`
 	Store    string `json:"store"`
 	PID      int    `json:"pid,omitempty"`      // of the child
-	Starts   int    `json:"starts"`             // of children, since the service began
-	Failures int    `json:"failures,omitempty"` // of the last children, one after another
+	Starts   int    `json:"starts"`             // number of children since the service began
+	Failures int    `json:"failures,omitempty"` // of the last children, consecutive
 	Problem  string `json:"problem,omitempty"`
 }
 
-// list tells of all users, or of one.
+// list reports about all users, or some of them.
 func (s *supervisor) list(only func(uid uint32) bool) []UserState {
 	s.mu.Lock()
 	defer s.mu.Unlock()

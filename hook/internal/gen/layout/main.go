@@ -1,6 +1,6 @@
-// Command layout writes the C side of what the recorder shares with Go: the segment's layout,
-// from the structs of package internal/segment, and the table of word kinds, from package
-// signature. Both sides agree by construction.
+// Command layout writes the C declarations that the recorder shares with Go: the segment's
+// layout, from the structs of package internal/segment, and the table of word kinds, from
+// package signature. Both sides agree by construction.
 package main
 
 import (

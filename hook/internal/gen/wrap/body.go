@@ -7,9 +7,9 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// body is the inside of a wrapper under construction: the statements before and
-// after the call, in the names of the C locals that the template declares
-// (b: the thread, w: the words, rc: the return code).
+// body is the content of a wrapper under construction: the statements before and after the
+// call, in terms of the C locals that the template declares (b: the thread, w: the words, rc:
+// the return code).
 type body struct {
 	p       *signature.Proc
 	fortran bool
@@ -18,10 +18,10 @@ type body struct {
 	locals []string        // declarations before everything else
 	known  map[string]bool // locals that are declared
 	before []string        // statements that fill the input words
-	out    []string        // fill the output words of a successful call
-	fail   []string        // fill them if the call failed
-	after  []string        // once the event is recorded
-	left   []string        // once the call counts as left
+	out    []string        // statements that fill the output words of a successful call
+	fail   []string        // likewise if the call failed
+	after  []string        // after the event is recorded
+	left   []string        // after the call counts as left
 	pass   map[int]string  // what is passed on in place of a parameter
 	made   bool            // after uses the id of the new object
 }
@@ -89,7 +89,7 @@ func (x *body) value(q *signature.Param) string {
 	}
 	v := x.now(q)
 	if len(q.Conds) > 0 && isHandle(q) {
-		return v // may hold anything: look at it only where it counts
+		return v // may hold anything: evaluated only where it is significant
 	}
 	ctype := "int64_t"
 	if isHandle(q) {
@@ -98,7 +98,7 @@ func (x *body) value(q *signature.Param) string {
 	return x.local(ctype, q.Name+"_v", v)
 }
 
-// now is the C expression of what a scalar argument holds at that moment.
+// now is the C expression of the current value of a scalar argument.
 func (x *body) now(q *signature.Param) string {
 	if !x.fortran {
 		if q.Dir == signature.In {
@@ -133,7 +133,7 @@ func (x *body) result(i int, found, expr string) {
 	x.fail = append(x.fail, fmt.Sprintf("w[%d] = EFG_ABSENT;", i))
 }
 
-// statusResult sets the three words of a status by a call of C.
+// statusResult sets the three words of a status with a call in C.
 func (x *body) statusResult(i int, found, call string) {
 	s := call + ";"
 	if found != "" {
@@ -199,7 +199,7 @@ func (x *body) wordOf(name string) int {
 	return -1
 }
 
-// significant wraps an input expression into its conditions.
+// significant restricts an input expression to its conditions.
 func (x *body) significant(q *signature.Param, expr string) string {
 	if c := x.cond(q); c != "" {
 		return fmt.Sprintf("%s ? %s : EFG_ABSENT", c, expr)

@@ -26,7 +26,7 @@ func (x *body) request(i int, q *signature.Param) {
 	x.then("    bk_request_add(BK_KEY(%s), %s, made, b->t->slots, %s, %s);", h, q.Name, bytes, flags)
 }
 
-// of returns the parameter that a word is of, nil if the procedure has no such word.
+// of returns the parameter that a word belongs to, nil if the procedure has no such word.
 func (x *body) of(word int) *signature.Param {
 	if word == 0 {
 		return nil
@@ -34,8 +34,8 @@ func (x *body) of(word int) *signature.Param {
 	return &x.p.Params[x.p.Words[word].Param]
 }
 
-// posted is how many bytes a receive takes, and the flag for one that does not
-// tell its source and tag.
+// posted is the number of bytes that a receive was posted for, and the flag for one without
+// source and tag.
 func (x *body) posted() (bytes, wild string) {
 	r := &x.p.Roles
 	count := x.value(x.of(r.Recv.Count))
@@ -46,16 +46,16 @@ func (x *body) posted() (bytes, wild string) {
 	}
 	source, tag := x.of(r.Source), x.of(r.RecvTag)
 	if source == nil {
-		return bytes, " | BK_WILD" // of a matched message: the posting call does not tell
+		return bytes, " | BK_WILD" // of a matched message: the posting call does not have them
 	}
 	return bytes, fmt.Sprintf(" | bk_wild(%s, %s)", x.value(source), x.value(tag))
 }
 
-// which is the set of requests that a call completes or asks for, "" if none.
+// which is the set of requests that a call completes or inspects, "" if none.
 func (x *body) which() string { return x.p.Completes + x.p.Peeks }
 
-// completion adds the statements for word i if it is one of those that calls
-// which complete, start or free requests treat in their own way.
+// completion adds the statements for word i if calls that complete, start or free requests
+// treat it specially.
 func (x *body) completion(i int, q *signature.Param) bool {
 	p := x.p
 	special := x.which() != "" || p.Starts || (p.Frees && q.Kind == signature.Req)
@@ -104,8 +104,8 @@ func (x *body) settleOne(q *signature.Param) {
 	}
 }
 
-// settleMany declares what the outputs of the call mean and settles the
-// requests. The declarations come first among the outputs.
+// settleMany declares the values of the outputs of the call and settles the requests. The
+// declarations come first among the outputs.
 func (x *body) settleMany() {
 	const failed = "rc != MPI_SUCCESS"
 	switch {

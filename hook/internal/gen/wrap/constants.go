@@ -55,8 +55,8 @@ func constantsHeader() []byte {
 	return b.Bytes()
 }
 
-// mayLack are the other names of mpi.h that come and go and that hook/shim/back*.c
-// uses, with declarations that compile where they are there.
+// mayLack are the other names of mpi.h that not every version has and that hook/shim/back*.c
+// uses, with declarations that compile if they exist.
 var mayLack = []hasView{
 	{"MPI_Session", "extern MPI_Session has_MPI_Session;"},
 	{"PMPI_Session_f2c", "MPI_Session has_PMPI_Session_f2c(void) { return PMPI_Session_f2c(0); }"},
@@ -73,7 +73,7 @@ func address(name string) string {
 // hasView is the data of the template "has".
 type hasView struct{ Name, Use string }
 
-// hasSource is gen/has.h: it finds out which names mpi.h has.
+// hasSource is gen/has.h, which finds out which names mpi.h has.
 func hasSource() []byte {
 	l := slices.Clone(mayLack)
 	for _, c := range signature.Constants() {
@@ -87,7 +87,7 @@ func hasSource() []byte {
 	return append([]byte(notice), render("has", l)...)
 }
 
-// guarded writes a line for those mpi.h that have a constant.
+// guarded writes a line under the condition that mpi.h has a constant.
 func guarded(b *bytes.Buffer, c *signature.Constant, line string) {
 	fmt.Fprintf(b, "#ifndef BK_NO_%s\n%s\n#endif\n", c.Name, line)
 }
@@ -114,8 +114,8 @@ func constantsSource() []byte {
 	return b.Bytes()
 }
 
-// pairFunction writes a table of the constants that belong and the function
-// that looks values up in it.
+// pairFunction writes a table of the constants for which belongs is true, and the function that
+// looks up values in it.
 func pairFunction(b *bytes.Buffer, kind, set string, belongs func(*signature.Constant) bool) {
 	fmt.Fprintf(b, "\nuint64_t bk_%s_%s(int64_t v)\n{\n    static const pair pairs[] = {\n", kind, set)
 	for i := range signature.Constants() {

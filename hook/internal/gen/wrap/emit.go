@@ -15,7 +15,7 @@ var templateFiles embed.FS
 
 var templates = template.Must(template.ParseFS(templateFiles, "wrap.tmpl"))
 
-// must panics on an error that input cannot cause.
+// must panics on an error that no input can cause.
 func must(err error) {
 	if err != nil {
 		panic(err)
@@ -109,8 +109,8 @@ func (x *body) cView(s *slots.Slot) callView {
 		pass, call = append(pass, q.Name), append(call, x.passed(i))
 	}
 	if x.p.Varargs {
-		// The library's functions ignore further arguments; what may come in
-		// registers is handed on for tools in between.
+		// The library's functions ignore additional arguments; those that may be in registers
+		// are passed on for interposed tools.
 		for _, n := range []string{"a1", "a2", "a3", "a4", "a5"} {
 			decl, types = append(decl, "void *"+n), append(types, "void *")
 			pass, call = append(pass, n), append(call, n)
@@ -142,7 +142,7 @@ func (x *body) passed(i int) string {
 	return x.p.Params[i].Name
 }
 
-// isText reports whether a Fortran argument comes with a hidden length.
+// isText reports whether a Fortran argument has a hidden length.
 func isText(q *signature.Param) bool {
 	return q.Kind == signature.Str || q.Kind == signature.StrOut || q.Name == "array_of_argv"
 }
@@ -187,7 +187,7 @@ type entryView struct {
 	Large, TS                      int
 }
 
-// entry is a Fortran entry point: it says how it was called, and hands on.
+// entry is a Fortran entry point: it notes how it was called, and calls the wrapper.
 func (x *body) entry(s *slots.Slot, to string) []byte {
 	decl, _, pass, _ := x.fortranArgs()
 	v := entryView{Fn: "efg_" + s.Name, Decl: list(decl), To: to, Slot: s.Name, Lang: "BK_MPIF"}
@@ -217,9 +217,8 @@ func render(name string, v any) []byte {
 	return b.Bytes()
 }
 
-// fortranBodies returns the bodies that the Fortran slots of a procedure need,
-// with the name of each: one for all, or one for each size where the variants
-// have different parameters.
+// fortranBodies returns the bodies that the Fortran slots of a procedure need, with the name of
+// each: one for all, or one for each size if the variants have different parameters.
 func fortranBodies(p *signature.Proc) (small, large *body, err error) {
 	if small, err = newBody(p, true, false); err != nil {
 		return nil, nil, err
@@ -233,7 +232,7 @@ func fortranBodies(p *signature.Proc) (small, large *body, err error) {
 	return small, small, nil
 }
 
-// fileOf is the part of the generated code that a procedure goes to.
+// fileOf is the part of the generated code that a procedure belongs to.
 func fileOf(p *signature.Proc) string {
 	has := func(k signature.Kind) bool {
 		for i := range p.Params {

@@ -3,7 +3,7 @@
 // constants, a test of which of them mpi.h has, and a wrapper for every entry point of MPI that is recorded, in C
 // and Fortran.
 //
-// The wrappers only connect: what a word is made of is in hook/shim/back*.c.
+// The wrappers only connect the parts: how words are made is in hook/shim/back*.c.
 package main
 
 import (

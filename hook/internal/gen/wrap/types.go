@@ -6,11 +6,11 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// handle is what the code generator knows of a kind of handle.
+// handle is what the code generator knows about a kind of handle.
 type handle struct {
 	ctype  string // C type
-	f2c    string // converts a Fortran handle; "": they are the same
-	take   string // map that a freed handle is taken out of
+	f2c    string // converts a Fortran handle; "" if both are the same
+	take   string // map that a freed handle is removed from
 	object string // enum bk_object; "" for kinds with content identities
 }
 
@@ -33,9 +33,8 @@ var intTypes = map[signature.CType]string{
 	signature.Int: "int", signature.Aint: "MPI_Aint", signature.Offset: "MPI_Offset", signature.Count: "MPI_Count",
 }
 
-// ctype is the type of a parameter in the C binding. Function pointers and
-// other things that are not looked at are all void pointers: they are passed
-// alike.
+// ctype is the type of a parameter in the C binding. Function pointers and other values that
+// are not examined are all void pointers: they are passed in the same way.
 func ctype(q *signature.Param, large bool) string {
 	pointer := q.Dir != signature.In || q.Len != nil
 	constant := q.Dir == signature.In && q.Len != nil
@@ -97,7 +96,7 @@ func (x *body) width(q *signature.Param) string {
 	return "BK_HOW_LARGE(how) ? 8 : 4"
 }
 
-// wordFunctions turn an integer value into a word.
+// wordFunctions convert an integer value into a word.
 var wordFunctions = map[signature.Kind]string{
 	signature.NumU: "bk_undefined", signature.Color: "bk_undefined", signature.Index: "bk_undefined",
 	signature.Darg: "bk_darg", signature.Peer: "bk_rank", signature.Root: "bk_rank",
@@ -119,8 +118,7 @@ func intWord(q *signature.Param, value string) string {
 	return "(uint64_t)(int64_t)" + value
 }
 
-// mapFunction is the function for the elements of an array; "" if they stay as
-// they are.
+// mapFunction is the function for the elements of an array; "" if they stay as they are.
 func mapFunction(q *signature.Param) string {
 	if q.Kind == signature.Enum || q.Kind == signature.Bits {
 		return fmt.Sprintf("bk_%s_%s", q.Kind, q.Set)

@@ -48,7 +48,7 @@ func (x *body) found() string {
 	return ""
 }
 
-// status passes on a private status where the program ignores it.
+// status passes a private status if the program ignores it.
 func (x *body) status(q *signature.Param) string {
 	name := q.Name + "_v"
 	i := x.p.Param(q.Name)
@@ -59,7 +59,7 @@ func (x *body) status(q *signature.Param) string {
 	return name
 }
 
-// input is the expression of the word of an argument that goes in.
+// input is the expression of the word of an input argument.
 func (x *body) input(i int, q *signature.Param) string {
 	switch {
 	case q.Len != nil:
@@ -86,7 +86,7 @@ func (x *body) address(q *signature.Param) string {
 	return q.Name
 }
 
-// handleWord is the expression of the word of a handle that exists.
+// handleWord is the expression of the word of an existing handle.
 func (x *body) handleWord(q *signature.Param, value string) string {
 	if o := handles[q.Kind].object; o != "" {
 		return fmt.Sprintf("bk_object_word(%s, BK_KEY(%s))", o, value)
@@ -98,8 +98,8 @@ func (x *body) handleWord(q *signature.Param, value string) string {
 	return fmt.Sprintf("bk_%s_word(%s)", q.Kind, value)
 }
 
-// array is the expression of the word of an array. It is evaluated when the
-// array is there: before the call for inputs, after it for outputs.
+// array is the expression of the word of an array. It is evaluated when the array is valid:
+// before the call for inputs, after it for outputs.
 func (x *body) array(i int, q *signature.Param) string {
 	n := x.length(q.Len)
 	switch q.Kind {

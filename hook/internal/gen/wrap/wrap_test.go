@@ -13,7 +13,7 @@ import (
 
 const generated = "../../../shim/gen"
 
-// The committed files are those that the tables give.
+// The committed files are those generated from the tables.
 func TestGeneratedFilesAreFresh(t *testing.T) {
 	files, err := generate()
 	if err != nil {
