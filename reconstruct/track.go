@@ -19,6 +19,7 @@ type tracker struct {
 	same     bool     // array is last
 	done     []int    // result of completed
 	order    []int    // result of statusOrder
+	found    []status // of AppendReceptions
 
 	// partial: events before the first one were not read. seen are the requests
 	// whose issue, start or end was.

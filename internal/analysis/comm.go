@@ -127,3 +127,12 @@ func (p *Process) window(word uint64) *comm {
 	}
 	return p.comm(def.Words[0])
 }
+
+// file returns the communicator that a file was opened with.
+func (p *Process) file(word uint64) *comm {
+	def := p.files[signature.Family(word)]
+	if def == nil || len(def.Words) == 0 {
+		return nil
+	}
+	return p.comm(def.Words[0])
+}

@@ -2,13 +2,16 @@ package analysis
 
 import "github.com/efg-tools/efg/signature"
 
-// Members returns the members of a communicator or, with the word of a window, of the
+// Members returns the members of a communicator or, with the word of a window or file, of the
 // communicator that it was created with: the local group and the remote group. They are nil if
 // unknown, or if there is no remote group.
 func (p *Process) Members(word uint64) (own, other *Members) {
 	c := p.comm(word)
 	if c == nil {
 		c = p.window(word)
+	}
+	if c == nil {
+		c = p.file(word)
 	}
 	if c == nil {
 		return nil, nil
@@ -33,3 +36,13 @@ func (m *Members) Key() uint64 { return m.key }
 
 // Index returns the position of a rank in the run among the members, -1 if it is not a member.
 func (m *Members) Index(rank int) int { return m.index(rank) }
+
+// GroupMembers returns the members of a group, nil if it is unknown.
+func (p *Process) GroupMembers(word uint64) *Members {
+	def := p.groups[word]
+	if def == nil {
+		return nil
+	}
+	g := parseGroup(def.Words)
+	return newMembers(&g, p.first)
+}

@@ -19,7 +19,9 @@ type Process struct {
 	vecs     map[uint64][]uint64 // content of vec words
 	families map[uint64]*efg.Def // of communicators
 	windows  map[uint64]*efg.Def // families of windows
-	comms    map[uint64]*comm    // created when first needed
+	files    map[uint64]*efg.Def // families of files
+	groups   map[uint64]*efg.Def
+	comms    map[uint64]*comm // created when first needed
 	streams  []*stream
 	threads  map[uint32]*stream
 	layouts  *layouts            // created when first needed
@@ -43,7 +45,7 @@ type stream struct {
 func NewProcess(data *efg.Process, firstRank int) (*Process, error) {
 	p := &Process{
 		Data: data, first: firstRank, world: data.Rank - firstRank, sizes: map[uint64]uint64{}, vecs: map[uint64][]uint64{},
-		families: map[uint64]*efg.Def{}, windows: map[uint64]*efg.Def{},
+		families: map[uint64]*efg.Def{}, windows: map[uint64]*efg.Def{}, files: map[uint64]*efg.Def{}, groups: map[uint64]*efg.Def{},
 		comms: map[uint64]*comm{}, threads: map[uint32]*stream{},
 	}
 	for i := range data.Defs {
@@ -72,6 +74,10 @@ func (p *Process) define(d *efg.Def) {
 		p.families[d.Word] = d
 	case efg.DefWin:
 		p.windows[d.Word] = d
+	case efg.DefFile:
+		p.files[d.Word] = d
+	case efg.DefGroup:
+		p.groups[d.Word] = d
 	}
 }
 

@@ -10,9 +10,14 @@ import (
 // GiveTimes gives the events of a process times within a hundredth, as a recorder writes
 // them: begin is when each stream's clock begins, interval the next gap or duration, in ns.
 func GiveTimes(p *efg.Process, begin, interval func() uint64) error {
+	return GiveTimesWithin(p, efg.ErrorUnit/100, begin, interval)
+}
+
+// GiveTimesWithin is GiveTimes for another error, in parts of efg.ErrorUnit.
+func GiveTimesWithin(p *efg.Process, parts uint32, begin, interval func() uint64) error {
 	for i := range p.Streams {
 		s := &p.Streams[i]
-		s.Trace = &efg.Trace{Error: efg.ErrorUnit / 100, Begin: begin()}
+		s.Trace = &efg.Trace{Error: parts, Begin: begin()}
 		q, err := efg.NewTimeQuantizer(s.Trace.Error)
 		if err != nil {
 			return err

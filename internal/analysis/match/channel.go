@@ -1,0 +1,190 @@
+package match
+
+// channelKind tells apart what is matched in the order of a pair of processes.
+type channelKind uint8
+
+const (
+	messages    channelKind = iota
+	exposures               // MPI_Win_post and MPI_Win_start
+	completions             // MPI_Win_complete and MPI_Win_wait
+)
+
+// channelKey is what messages are matched by. from and to are ranks in the run, comm is a
+// communicator or window.
+type channelKey struct {
+	from, to  int32
+	kind      channelKind
+	comm, tag uint64
+}
+
+// channel has the operations that have no counterpart yet: of one side only.
+type channel struct {
+	key      channelKey
+	to       *Process
+	sends    fifo
+	receives fifo
+	probes   []*Operation // that wait for a message
+	pinned   bool         // a node knows it
+}
+
+// fifo are operations in the order in which they were posted.
+type fifo struct {
+	list []*Operation
+	next int
+}
+
+func (f *fifo) push(o *Operation) { f.list = append(f.list, o) }
+
+func (f *fifo) head() *Operation {
+	if f.next == len(f.list) {
+		return nil
+	}
+	return f.list[f.next]
+}
+
+func (f *fifo) pop() *Operation {
+	o := f.head()
+	if o == nil {
+		return nil
+	}
+	f.list[f.next] = nil
+	if f.next++; f.next == len(f.list) {
+		f.list, f.next = f.list[:0], 0
+	} else if f.next > 64 && 2*f.next > len(f.list) {
+		f.list = f.list[:copy(f.list, f.list[f.next:])]
+		f.next = 0
+	}
+	return o
+}
+
+func (f *fifo) remove(o *Operation) {
+	for i := f.next; i < len(f.list); i++ {
+		if f.list[i] == o {
+			f.list = append(f.list[:i], f.list[i+1:]...)
+			break
+		}
+	}
+	if f.next == len(f.list) {
+		f.list, f.next = f.list[:0], 0
+	}
+}
+
+func (f *fifo) empty() bool { return f.next == len(f.list) }
+
+// channel returns a channel between processes of the run, nil if one of them is not in it.
+func (m *matcher) channel(k channelKey) *channel {
+	c := m.channels[k]
+	if c != nil {
+		return c
+	}
+	to := m.trace.byRank[int(k.to)]
+	if to == nil || m.trace.byRank[int(k.from)] == nil {
+		return nil
+	}
+	if last := len(m.spare) - 1; last >= 0 {
+		c, m.spare = m.spare[last], m.spare[:last]
+	} else {
+		c = &channel{}
+	}
+	c.key, c.to = k, to
+	m.channels[k] = c
+	return c
+}
+
+// tidy forgets a channel in which nothing is open.
+func (m *matcher) tidy(c *channel) {
+	if !c.pinned && c.sends.empty() && c.receives.empty() && len(c.probes) == 0 {
+		delete(m.channels, c.key)
+		m.spare = append(m.spare, c)
+	}
+}
+
+// send adds what is sent on a channel.
+func (m *matcher) send(c *channel, o *Operation) {
+	o.channel = c
+	if c == nil {
+		m.summary.Outside++
+		return
+	}
+	if c.key.kind == messages {
+		c.to.depart(o)
+	}
+	for _, p := range c.probes {
+		p.Partner = o
+		m.wake(p)
+	}
+	c.probes = c.probes[:0]
+	if r := c.receives.pop(); r != nil {
+		m.pair(o, r)
+		m.tidy(c)
+		return
+	}
+	c.sends.push(o)
+}
+
+// receive adds a receive on a channel.
+func (m *matcher) receive(c *channel, o *Operation) {
+	o.channel = c
+	if c == nil {
+		m.summary.Outside++
+		return
+	}
+	if s := c.sends.pop(); s != nil {
+		m.pair(s, o)
+		m.tidy(c)
+		return
+	}
+	c.receives.push(o)
+}
+
+func (m *matcher) pair(send, receive *Operation) {
+	send.Partner, receive.Partner = receive, send
+	if send.channel.key.kind == messages {
+		m.summary.Messages++
+		if receive.done {
+			send.channel.to.arrive(send)
+		}
+	}
+	m.wake(receive)
+}
+
+// wake lets the thread go on that is held back for an operation.
+func (m *matcher) wake(o *Operation) {
+	if o.waiter != nil {
+		m.release(o.waiter)
+		o.waiter = nil
+	}
+}
+
+// depart adds a message to those on their way to a process.
+func (p *Process) depart(o *Operation) {
+	o.inFlight, o.older, o.newer = true, p.newest, nil
+	if p.newest != nil {
+		p.newest.newer = o
+	} else {
+		p.oldest = o
+	}
+	p.newest = o
+}
+
+// arrive removes a message from them.
+func (p *Process) arrive(o *Operation) {
+	if !o.inFlight {
+		return
+	}
+	if o.older != nil {
+		o.older.newer = o.newer
+	} else {
+		p.oldest = o.newer
+	}
+	if o.newer != nil {
+		o.newer.older = o.older
+	} else {
+		p.newest = o.older
+	}
+	o.inFlight, o.older, o.newer = false, nil, nil
+}
+
+// OldestOnItsWay returns the message that was sent to the process before all others that it has
+// not received yet, those that its current call completes included; nil if there is none.
+func (p *Process) OldestOnItsWay() *Operation { return p.oldest }

@@ -1,0 +1,37 @@
+// Package match walks all streams of a run side by side and matches what belongs together: the
+// two sides of each message, the members of each collective call, the calls that synchronise
+// accesses to windows. It is the graph of the recorded dependencies, as a stream: a Visitor sees
+// each call when it is entered and when it is left, in the order of time and in the order of
+// each thread, with the operations that it posts and those that it completes, and of each
+// operation the one of another process that it depends on.
+//
+// # Order
+//
+// The walk is a simulation of the recorded events: the next event is the earliest entry or
+// exit of a call that is still to come. A call whose recorded end lies before what it depends
+// on, because clocks differ or times are not exact, is held back until that has happened. What
+// never happens, because a recording ends early, is not waited for: when nothing else is left
+// to do, the earliest such call is taken as it is, and Summary.Unmatched counts it.
+//
+// So the memory of a walk is what is open: messages that are not received, collective calls
+// that not all members have left, requests that are not complete.
+//
+// # Messages
+//
+// Messages of one sender, receiver, communicator and tag are received in the order in which
+// they were sent, by receives in the order in which they were posted. A receive of any source or
+// tag counts as what it received: of a nonblocking one that is known from the call that
+// completes it, which a second reader of the stream looks for. If that call is made by another
+// thread, the receive is matched when it is complete.
+//
+// A persistent operation is posted when it is started. A matched probe takes its message out
+// of the order; the receive of it is posted by MPI_Mrecv or MPI_Imrecv. A probe depends on the
+// message that it finds, as a receive does.
+//
+// # Collectives
+//
+// The members of a communicator, window or file make their collective calls in one order. The
+// starts of a persistent collective are matched in the order in which it was made and started.
+// If members disagree on a call, nothing after it on that object is matched. A call that failed
+// takes no part in anything.
+package match

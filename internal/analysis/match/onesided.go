@@ -1,0 +1,175 @@
+package match
+
+import (
+	"github.com/efg-tools/efg/signature"
+)
+
+// epoch is what a process synchronises on a window: with MPI_Win_start and MPI_Win_post.
+type epoch struct {
+	targets, origins []int // ranks
+	accesses         []*Operation
+	locked           map[int]bool // whether the lock of a rank is exclusive
+}
+
+func (e *epoch) exclusive(target int, is bool) {
+	if e.locked == nil {
+		e.locked = map[int]bool{}
+	}
+	e.locked[target] = is
+}
+
+// windowRank is the rank in the run of a rank of a window; -1 if it is not known.
+func (p *Process) windowRank(window, rank uint64) int {
+	own, _ := p.Facts.Members(window)
+	if own == nil || signature.IsConst(rank) || rank >= uint64(own.Size()) {
+		return -1
+	}
+	return own.At(int(rank))
+}
+
+func (p *Process) epoch(window uint64) *epoch {
+	e := p.epochs[window]
+	if e == nil {
+		e = &epoch{}
+		p.epochs[window] = e
+	}
+	return e
+}
+
+// ranksOf are the members of a group that an epoch is about.
+func (p *Process) ranksOf(group uint64) []int {
+	list, ok := p.groups[group]
+	if ok {
+		return list
+	}
+	if g := p.Facts.GroupMembers(group); g != nil {
+		for i := range g.Size() {
+			list = append(list, g.At(i))
+		}
+	}
+	p.groups[group] = list
+	return list
+}
+
+// synchronize posts the operations of a call that begins or ends an epoch.
+func (m *matcher) synchronize(t *Thread, n *node) {
+	p, window := t.Process, t.words.Word(signature.ObjectWord)
+	e := p.epoch(window)
+	name := p.name(window)
+	switch n.action {
+	case exposes:
+		e.origins = p.ranksOf(t.words.Word(n.roles.Group))
+		for _, r := range e.origins {
+			m.send(m.channel(channelKey{int32(p.Rank), int32(r), exposures, name, 0}), m.operation(t, PostExposure))
+		}
+	case accesses:
+		e.targets = p.ranksOf(t.words.Word(n.roles.Group))
+		for _, r := range e.targets {
+			o := m.operation(t, StartAccess)
+			m.receive(m.channel(channelKey{int32(r), int32(p.Rank), exposures, name, 0}), o)
+			e.accesses = append(e.accesses, o)
+		}
+	case endsAccess:
+		t.call.Done = append(t.call.Done, e.accesses...)
+		e.accesses = e.accesses[:0]
+		for _, r := range e.targets {
+			o := m.operation(t, CompleteAccess)
+			m.send(m.channel(channelKey{int32(p.Rank), int32(r), completions, name, 0}), o)
+			t.call.Done = append(t.call.Done, o)
+		}
+		e.targets = nil
+	case awaitsAccess:
+		if n.poll != 0 && t.words.Word(n.poll) == 0 {
+			return
+		}
+		for _, r := range e.origins {
+			o := m.operation(t, WaitExposure)
+			m.receive(m.channel(channelKey{int32(r), int32(p.Rank), completions, name, 0}), o)
+			t.call.Done = append(t.call.Done, o)
+		}
+		e.origins = nil
+	}
+}
+
+// accessed: MPI_Win_start may return before the exposure has begun. What it did wait for is
+// complete; for the rest MPI_Win_complete waits.
+func (m *matcher) accessed(t *Thread) {
+	e := t.Process.epoch(t.words.Word(signature.ObjectWord))
+	kept := e.accesses[:0]
+	for _, o := range e.accesses {
+		if o.Partner != nil && o.Thread == t && o.Event == t.call.Event {
+			t.call.Done = append(t.call.Done, o)
+		} else {
+			kept = append(kept, o)
+		}
+	}
+	e.accesses = kept
+}
+
+// lockKey names the memory of a window that is locked: that of a rank.
+type lockKey struct {
+	window uint64
+	target int
+}
+
+// lockHistory has the last unlocks of a rank's window, by different processes.
+type lockHistory struct{ unlocks [2]*unlock }
+
+// unlock is a lock that was given back.
+type unlock struct {
+	Operation
+	exclusive bool
+	process   *Process
+}
+
+// lock notes for which other process a call had to wait that locks or unlocks a window: the last
+// one that gave the lock back meanwhile.
+func (m *matcher) lock(t *Thread, n *node) {
+	if n.roles.Target == 0 {
+		return
+	}
+	p, window := t.Process, t.words.Word(signature.ObjectWord)
+	target := p.windowRank(window, t.words.Word(n.roles.Target))
+	if target < 0 {
+		return
+	}
+	key := lockKey{p.name(window), target}
+	h := m.windows[key]
+	if h == nil {
+		h = &lockHistory{}
+		m.windows[key] = h
+	}
+	if n.proc.Epoch == signature.Lock {
+		p.epoch(window).exclusive(target, t.words.Word(lockType(n.proc)) == exclusiveLock)
+	}
+	mine := p.epoch(window).locked[target]
+	for _, u := range h.unlocks {
+		if u != nil && u.process != p && (mine || u.exclusive) && u.Enter > t.call.Enter && u.Enter <= t.call.Exit {
+			o := m.operation(t, LockWindow)
+			partner := u.Operation
+			o.Partner = &partner
+			t.call.Done = append(t.call.Done, o)
+			break
+		}
+	}
+	if n.proc.Epoch == signature.Unlock {
+		u := &unlock{exclusive: mine, process: p}
+		u.Kind, u.Origin = LockWindow, Origin{t, t.call.Node, t.call.Event, t.call.Enter}
+		if h.unlocks[0] != nil && h.unlocks[0].process != p {
+			h.unlocks[1] = h.unlocks[0]
+		}
+		h.unlocks[0] = u
+	}
+}
+
+var exclusiveLock = signature.ConstWord("MPI_LOCK_EXCLUSIVE")
+
+// lockType is the word of the type of a lock.
+func lockType(p *signature.Proc) int {
+	for i := range p.Words {
+		if q := p.Words[i].Param; q >= 0 && p.Params[q].Kind == signature.Enum {
+			return i
+		}
+	}
+	return 0
+}

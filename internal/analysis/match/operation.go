@@ -1,0 +1,184 @@
+package match
+
+import (
+	"github.com/efg-tools/efg/signature"
+)
+
+// Kind is what an operation does.
+type Kind uint8
+
+const (
+	SendMessage Kind = iota
+	ReceiveMessage
+	ProbeMessage   // finds a message without receiving it
+	TakePart       // as a member in a collective call
+	PostExposure   // MPI_Win_post, for one origin
+	StartAccess    // MPI_Win_start, for one target
+	CompleteAccess // MPI_Win_complete, for one target
+	WaitExposure   // MPI_Win_wait, for one origin
+	LockWindow     // MPI_Win_lock, MPI_Win_unlock …, for one target
+)
+
+// Origin is the call that posted an operation: it sends, receives, issues, or starts it.
+type Origin struct {
+	Thread *Thread
+	Node   int
+	Event  uint64
+	Enter  int64 // ns since the run began
+}
+
+// Operation is one side of a message, a member's part in a collective call, or a part of a
+// one-sided synchronisation. It may be used again once the calls that complete it and its
+// partner have been visited.
+type Operation struct {
+	// ID is unique among the operations that are open, and small.
+	ID   int
+	Kind Kind
+	Origin
+	// Partner is the other side; nil as long as it is not posted, and if it is unknown.
+	Partner *Operation
+	// Collective is the call that the operation takes part in, Member its number there.
+	Collective *Collective
+	Member     int
+	// Bytes is the size of a message that is sent; 0 if it is unknown.
+	Bytes uint64
+
+	sibling   *Operation // of the same request
+	channel   *channel
+	waiter    *Thread // held back until the operation is matched
+	older     *Operation
+	newer     *Operation // of the messages on their way to a process
+	inFlight  bool
+	root      bool // of a collective
+	excluded  bool // of a collective: it neither waits nor is waited for
+	cancelled bool
+	done      bool
+}
+
+// WaitsFor returns the operation without which this one cannot complete; of several the one that
+// was posted last. It is nil if there is none, or none was posted so far.
+func (o *Operation) WaitsFor() *Operation {
+	if o.Collective == nil {
+		return o.Partner
+	}
+	return o.Collective.neededBy(o)
+}
+
+// Collective is a collective call of all members of a communicator, window, file, group or world.
+type Collective struct {
+	Proc    *signature.Proc // the base of the procedure that the first member called
+	Members int
+	// Entered and Left are how many members have entered the call that starts their part, and
+	// left the one that completes it.
+	Entered, Left int
+	// Last and Before are the members that entered last, and last but one.
+	Last, Before *Operation
+	// FirstLeft is the member that left first, at FirstExit.
+	FirstLeft Origin
+	FirstExit int64
+
+	scope    *scope
+	parts    []*Operation
+	root     *Operation
+	lowest   int          // members below it have entered
+	latest   []*Operation // of each member below lowest: the last of those up to it that entered
+	waiters  []*Thread
+	sequence uint64
+}
+
+// Part returns a member's part, nil if it has not entered.
+func (c *Collective) Part(member int) *Operation { return c.parts[member] }
+
+// neededBy returns the member that o needs and that entered last.
+func (c *Collective) neededBy(o *Operation) *Operation {
+	if o.excluded {
+		return nil
+	}
+	switch c.Proc.Sync {
+	case signature.SyncRoot:
+		if !o.root {
+			return c.root
+		}
+	case signature.SyncAtRoot:
+		if o.root {
+			return c.lastExcept(o)
+		}
+	case signature.SyncLower:
+		if o.Member > 0 && o.Member <= len(c.latest) {
+			return c.latest[o.Member-1]
+		}
+	case signature.SyncNeighbours:
+		return c.lastOf(o.Thread.Process.neighbours(c.scope), o)
+	case signature.SyncAll, signature.SyncSome:
+		if c.Last != o && c.Entered == c.Members {
+			return c.Last
+		}
+	}
+	return nil
+}
+
+func (c *Collective) lastExcept(o *Operation) *Operation {
+	if c.Last == o {
+		return c.Before
+	}
+	return c.Last
+}
+
+func (c *Collective) lastOf(members []int32, except *Operation) *Operation {
+	var last *Operation
+	for _, i := range members {
+		if p := c.parts[i]; p != nil && p != except && (last == nil || p.Enter > last.Enter) {
+			last = p
+		}
+	}
+	return last
+}
+
+// complete reports whether all have entered whom o needs.
+func (c *Collective) complete(o *Operation) bool {
+	if o.excluded || c.Entered == c.Members {
+		return true
+	}
+	switch c.Proc.Sync {
+	case signature.SyncAll:
+		return false
+	case signature.SyncRoot:
+		return o.root || c.root != nil
+	case signature.SyncAtRoot:
+		return !o.root
+	case signature.SyncLower:
+		return c.lowest >= o.Member
+	case signature.SyncNeighbours:
+		for _, i := range o.Thread.Process.neighbours(c.scope) {
+			if c.parts[i] == nil {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// enter adds a member.
+func (c *Collective) enter(o *Operation) {
+	c.parts[o.Member] = o
+	c.Entered++
+	if c.Last == nil || o.Enter >= c.Last.Enter {
+		c.Last, c.Before = o, c.Last
+	} else if c.Before == nil || o.Enter >= c.Before.Enter {
+		c.Before = o
+	}
+	if o.root {
+		c.root = o
+	}
+	if c.Proc.Sync != signature.SyncLower {
+		return
+	}
+	for c.lowest < len(c.parts) && c.parts[c.lowest] != nil {
+		last := c.parts[c.lowest]
+		if c.lowest > 0 && c.latest[c.lowest-1].Enter > last.Enter {
+			last = c.latest[c.lowest-1]
+		}
+		c.latest = append(c.latest, last)
+		c.lowest++
+	}
+}

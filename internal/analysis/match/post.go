@@ -1,0 +1,343 @@
+package match
+
+import (
+	"github.com/efg-tools/efg/signature"
+)
+
+// prepared is what starting a persistent request does.
+type prepared struct {
+	node         *node
+	send         *channel
+	sends        bool
+	sendKey      channelKey
+	receives     bool
+	receiveKey   channelKey // if it is not wild
+	comm         uint64     // word, of a receive
+	source, tag  uint64     // words
+	wild, nobody bool       // the receive may be of any source or tag; it receives nothing
+	toNobody     bool
+	bytes        uint64
+	part         *part // of a collective
+	root         bool
+	excluded     bool
+}
+
+// enter posts the operations of the call that a thread is in.
+func (m *matcher) enter(t *Thread) {
+	n := &t.nodes[t.call.Node]
+	switch n.action {
+	case transfersMessage:
+		m.message(t, n)
+		t.call.Done = append(t.call.Done, t.call.Posted...)
+	case issuesMessage:
+		m.message(t, n)
+		m.request(t, n, t.call.Posted)
+	case startsPersistent:
+		m.start(t, n)
+	case probesMessage, matchesMessage:
+		m.probe(t, n)
+	case takesMessage:
+		m.take(t, n)
+	case joins, issuesPart, beginsSplit:
+		m.join(t, n)
+	case endsSplit:
+		m.endSplit(t, n)
+	case exposes, accesses, endsAccess, awaitsAccess:
+		m.synchronize(t, n)
+	}
+}
+
+// operation makes an operation of a thread's call.
+func (m *matcher) operation(t *Thread, kind Kind) *Operation {
+	var o *Operation
+	if last := len(m.free) - 1; last >= 0 {
+		o, m.free = m.free[last], m.free[:last]
+		*o = Operation{ID: o.ID}
+	} else {
+		o = &Operation{ID: m.operations}
+		m.operations++
+	}
+	o.Kind = kind
+	o.Origin = Origin{t, t.call.Node, t.call.Event, t.call.Enter}
+	t.call.Posted = append(t.call.Posted, o)
+	return o
+}
+
+// request keeps the operations of the request that a call issues.
+func (m *matcher) request(t *Thread, n *node, list []*Operation) {
+	slot := t.words.Word(n.roles.Request)
+	if len(list) == 0 || !signature.IsPlain(slot) {
+		return
+	}
+	for i := 1; i < len(list); i++ {
+		list[i-1].sibling = list[i]
+	}
+	n.slots.put(uint32(slot), list[0])
+}
+
+// requested returns the operations of a request, and forgets them.
+func (p *Process) requested(word uint64) *Operation {
+	n, slot := p.issuer(word)
+	if n == nil {
+		return nil
+	}
+	o := n.slots.get(slot)
+	if o != nil {
+		n.slots.remove(slot)
+	}
+	return o
+}
+
+// message posts a message.
+func (m *matcher) message(t *Thread, n *node) {
+	if n.proc.Sends() && t.words.Word(n.roles.Dest) != signature.ProcNull {
+		c := m.sendChannel(t, n)
+		o := m.operation(t, SendMessage)
+		o.Bytes = n.size(t)
+		m.send(c, o)
+	}
+	if !n.proc.Receives() {
+		return
+	}
+	if c, any := m.receiveChannel(t, n); any {
+		m.receive(c, m.operation(t, ReceiveMessage))
+	}
+}
+
+// size is the size of the message that a call sends.
+func (n *node) size(t *Thread) uint64 {
+	if n.bytesKnown {
+		return n.bytes
+	}
+	d := &n.roles.Send
+	if d.Type == 0 {
+		return 0
+	}
+	size, ok := t.Process.Facts.TypeBytes(t.words.Word(d.Type))
+	count := uint64(1)
+	for _, w := range []int{d.Count, d.Parts} {
+		if w == 0 {
+			continue
+		}
+		v := t.words.Word(w)
+		ok = ok && !signature.IsConst(v)
+		count *= v
+	}
+	if !ok {
+		size = 0
+	}
+	n.bytes, n.bytesKnown = size*count, n.known(d.Type, d.Count, d.Parts)
+	return size * count
+}
+
+func (m *matcher) sendChannel(t *Thread, n *node) *channel {
+	if n.sendKnown {
+		return n.sendTo
+	}
+	p, r := t.Process, n.roles
+	comm := t.words.Word(signature.ObjectWord)
+	c := m.channelOf(p.Rank, p.Facts.PeerOf(comm, t.words.Word(r.Dest)), p.name(comm), t.words.Word(r.SendTag))
+	if n.sendKnown = n.known(signature.ObjectWord, r.Dest, r.SendTag); n.sendKnown {
+		n.sendTo = c
+		c.pin()
+	}
+	return c
+}
+
+func (m *matcher) channelOf(from, to int, comm, tag uint64) *channel {
+	return m.channel(channelKey{int32(from), int32(to), messages, comm, tag})
+}
+
+func (c *channel) pin() {
+	if c != nil {
+		c.pinned = true
+	}
+}
+
+// receiveChannel also returns whether the call receives something at all.
+func (m *matcher) receiveChannel(t *Thread, n *node) (c *channel, any bool) {
+	if n.receiveKnown {
+		return n.receiveFrom, true
+	}
+	p, r := t.Process, n.roles
+	comm, source, tag := t.words.Word(signature.ObjectWord), t.words.Word(r.Source), t.words.Word(r.RecvTag)
+	if source == signature.ProcNull {
+		return nil, false
+	}
+	wild := wildcard(source) || wildcard(tag)
+	switch {
+	case n.wild:
+		source, tag = t.outcome(n, source, tag)
+	case wild && r.StatusSource != 0:
+		source, tag = reported(t, r, source, tag)
+	}
+	c = m.channelOf(p.Facts.PeerOf(comm, source), p.Rank, p.name(comm), tag)
+	if n.receiveKnown = !n.wild && !wild && n.known(signature.ObjectWord, r.Source, r.RecvTag); n.receiveKnown {
+		n.receiveFrom = c
+		c.pin()
+	}
+	return c, true
+}
+
+// reported replaces wildcards by what the status of the call has.
+func reported(t *Thread, r *signature.Roles, source, tag uint64) (uint64, uint64) {
+	if wildcard(source) {
+		source = t.words.Word(r.StatusSource)
+	}
+	if wildcard(tag) {
+		tag = t.words.Word(r.StatusTag)
+	}
+	return source, tag
+}
+
+// outcome replaces wildcards of a nonblocking receive by what it will receive.
+func (t *Thread) outcome(n *node, source, tag uint64) (uint64, uint64) {
+	id := signature.ID{Thread: t.Stream.Thread, Node: uint32(t.call.Node), Slot: uint32(t.words.Word(n.roles.Request))}
+	return t.outcomeOf(id.Word(), source, tag)
+}
+
+func (t *Thread) outcomeOf(request, source, tag uint64) (uint64, uint64) {
+	if t.ahead == nil {
+		return source, tag
+	}
+	got, ok := t.ahead.next(request)
+	if !ok {
+		return source, tag
+	}
+	if wildcard(source) {
+		source = got.Source
+	}
+	if wildcard(tag) {
+		tag = got.Tag
+	}
+	return source, tag
+}
+
+// make notes what a persistent request does.
+func (m *matcher) make(t *Thread, n *node) {
+	p, r := t.Process, n.roles
+	slot := t.words.Word(r.Request)
+	if !signature.IsPlain(slot) {
+		return
+	}
+	x := &prepared{node: n}
+	switch {
+	case n.proc.Collective():
+		x.part, x.root, x.excluded = m.persistentPart(t, n)
+	default:
+		comm := t.words.Word(signature.ObjectWord)
+		if n.proc.Sends() {
+			dest := t.words.Word(r.Dest)
+			x.sends, x.toNobody, x.bytes = true, dest == signature.ProcNull, n.size(t)
+			x.sendKey = channelKey{int32(p.Rank), int32(p.Facts.PeerOf(comm, dest)), messages, p.name(comm), t.words.Word(r.SendTag)}
+		}
+		if n.proc.Receives() {
+			x.receives, x.comm, x.source, x.tag = true, comm, t.words.Word(r.Source), t.words.Word(r.RecvTag)
+			x.nobody = x.source == signature.ProcNull
+		}
+	}
+	if n.prepared == nil {
+		n.prepared = map[uint32]*prepared{}
+	}
+	n.prepared[uint32(slot)] = x
+}
+
+// start posts the operations of persistent requests.
+func (m *matcher) start(t *Thread, n *node) {
+	for _, w := range t.requests(n) {
+		by, slot := t.Process.issuer(w)
+		if by == nil || by.prepared[slot] == nil {
+			continue
+		}
+		first := len(t.call.Posted)
+		m.startOne(t, w, by.prepared[slot])
+		list := t.call.Posted[first:]
+		for i := 1; i < len(list); i++ {
+			list[i-1].sibling = list[i]
+		}
+		if len(list) > 0 {
+			by.slots.put(slot, list[0])
+		}
+	}
+}
+
+func (m *matcher) startOne(t *Thread, request uint64, x *prepared) {
+	p := t.Process
+	if x.part != nil {
+		m.enterPart(t, x.part, x.node.proc, x.root, x.excluded)
+	}
+	if x.sends && !x.toNobody {
+		o := m.operation(t, SendMessage)
+		o.Bytes = x.bytes
+		m.send(m.channel(x.sendKey), o)
+	}
+	if x.receives && !x.nobody {
+		source, tag := x.source, x.tag
+		if x.node.wild {
+			source, tag = t.outcomeOf(request, source, tag)
+		}
+		m.receive(m.channelOf(p.Facts.PeerOf(x.comm, source), p.Rank, p.name(x.comm), tag), m.operation(t, ReceiveMessage))
+	}
+}
+
+// requests is the array of requests that a call is about.
+func (t *Thread) requests(n *node) []uint64 {
+	if !n.proc.Vector(n.roles.Requests) {
+		t.one[0] = t.words.Word(n.roles.Requests)
+		return t.one[:]
+	}
+	list, _ := t.words.Vec(n.roles.Requests)
+	return list
+}
+
+// probe looks for a message.
+func (m *matcher) probe(t *Thread, n *node) {
+	if n.poll != 0 && t.words.Word(n.poll) == 0 {
+		return
+	}
+	r, p := n.roles, t.Process
+	comm, source, tag := t.words.Word(signature.ObjectWord), t.words.Word(r.Source), t.words.Word(r.RecvTag)
+	if source == signature.ProcNull {
+		return
+	}
+	source, tag = reported(t, r, source, tag)
+	c := m.channelOf(p.Facts.PeerOf(comm, source), p.Rank, p.name(comm), tag)
+	o := m.operation(t, ProbeMessage)
+	t.call.Done = append(t.call.Done, o)
+	if n.action == matchesMessage {
+		m.receive(c, o)
+		if slot := t.words.Word(r.MatchedMessage); signature.IsPlain(slot) {
+			if n.messages == nil {
+				n.messages = map[uint32]*Operation{}
+			}
+			n.messages[uint32(slot)] = o
+		}
+		return
+	}
+	switch o.channel = c; {
+	case c == nil:
+		m.summary.Outside++
+	case c.sends.head() != nil:
+		o.Partner = c.sends.head()
+	default:
+		c.probes = append(c.probes, o)
+	}
+}
+
+// take receives a message that a probe has matched.
+func (m *matcher) take(t *Thread, n *node) {
+	by, slot := t.Process.issuer(t.words.Word(n.roles.Message))
+	if by == nil || by.messages[slot] == nil {
+		return
+	}
+	o := by.messages[slot]
+	delete(by.messages, slot)
+	o.Kind, o.done = ReceiveMessage, false
+	o.Origin = Origin{t, t.call.Node, t.call.Event, t.call.Enter}
+	t.call.Posted = append(t.call.Posted, o)
+	if n.roles.Request != 0 {
+		m.request(t, n, t.call.Posted)
+		return
+	}
+	t.call.Done = append(t.call.Done, o)
+}

@@ -1,0 +1,189 @@
+package match
+
+import (
+	"errors"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
+	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/reconstruct"
+	"github.com/efg-tools/efg/signature"
+)
+
+// ErrNoTimes: the run does not have the times of each event.
+var ErrNoTimes = errors.New("the times of each call were not recorded (efg run --time trace records them)")
+
+// Process is a process of a run.
+type Process struct {
+	Number int // in the run file
+	Rank   int // in the run
+	Facts  *analysis.Process
+	// Threads are the streams whose times were recorded.
+	Threads []*Thread
+
+	byOrdinal map[uint32]*Thread
+	names     map[uint64]uint64 // common names of communicators
+	parts     map[uint64]*part  // of communicators, windows and files, by word
+	sides     map[*scope][]int32
+	epochs    map[uint64]*epoch // by window
+	groups    map[uint64][]int  // ranks of members
+	made      map[*scope]uint64 // persistent collectives that were made
+	oldest    *Operation        // of the messages on their way to the process
+	newest    *Operation
+}
+
+// Thread is a stream whose calls are visited.
+type Thread struct {
+	*efg.Stream
+	Process *Process
+	Index   int   // among all threads that are visited
+	Bound   int64 // error of its times, ns
+
+	call    Call // at hand
+	nodes   []node
+	reader  *reconstruct.Reader
+	ahead   *outcomes
+	event   *reconstruct.Event
+	words   words
+	left    bool // the next step is the exit of the call
+	decided bool // its operations are known
+	forced  bool // it is not held back any more
+	polls   int64
+	polled  int64 // exit of the last poll
+	polling bool
+	key     int64
+	at      int // in its queue
+	one     [1]uint64
+}
+
+// words are those of an event, or of a call that never returned.
+type words interface {
+	Word(i int) uint64
+	Vec(i int) (elems []uint64, constant uint64)
+}
+
+// Call is a call of a procedure.
+type Call struct {
+	Thread *Thread
+	Node   int
+	Event  uint64          // number in the stream
+	Proc   *signature.Proc // nil if it is not in this version's table
+	Failed bool
+	// Enter and Exit are ns since the run began. Began is where waiting in the call began: Enter,
+	// or, after unsuccessful polls with nothing else in between, where the first of them was
+	// entered.
+	Enter, Exit, Began int64
+	// Posted are the operations that the call posts, Done those that it completes. They are valid
+	// until the end of the visit.
+	Posted, Done []*Operation
+}
+
+// Trace is a run that can be walked.
+type Trace struct {
+	Processes []*Process
+	Threads   []*Thread
+	Events    uint64
+	// Untimed are the streams, and Ended the processes, that have no times, or end early.
+	Untimed, Ended int
+
+	byRank map[int]*Process
+	bounds map[uint32]int64 // of clocks, by the error of intervals
+}
+
+// bound is how far a clock may be off, in ns.
+func (t *Trace) bound(parts uint32) (int64, error) {
+	if b, ok := t.bounds[parts]; ok {
+		return b, nil
+	}
+	q, err := efg.NewTimeQuantizer(parts)
+	if err != nil {
+		return 0, err
+	}
+	t.bounds[parts] = int64(q.Bound())
+	return t.bounds[parts], nil
+}
+
+// Open reads the processes of a run.
+func Open(run *runfile.Run) (*Trace, error) {
+	t := &Trace{byRank: map[int]*Process{}, bounds: map[uint32]int64{}}
+	first := analysis.FirstRanks(run.Procs)
+	for i := range run.Procs {
+		data, err := run.Process(i)
+		if err != nil {
+			return nil, err
+		}
+		facts, err := analysis.NewProcess(data, first[i])
+		if err != nil {
+			return nil, err
+		}
+		if err := t.add(i, facts); err != nil {
+			return nil, err
+		}
+	}
+	if len(t.Threads) == 0 {
+		return nil, ErrNoTimes
+	}
+	return t, nil
+}
+
+func (t *Trace) add(number int, facts *analysis.Process) error {
+	data := facts.Data
+	p := &Process{
+		Number: number, Rank: data.Rank, Facts: facts, byOrdinal: map[uint32]*Thread{}, names: map[uint64]uint64{},
+		parts: map[uint64]*part{}, sides: map[*scope][]int32{}, epochs: map[uint64]*epoch{}, groups: map[uint64][]int{}, made: map[*scope]uint64{},
+	}
+	t.Processes = append(t.Processes, p)
+	if p.Rank >= 0 {
+		t.byRank[p.Rank] = p
+	}
+	replay := reconstruct.NewProcess(data, reconstruct.NewNames(data.Defs, nil))
+	early := false
+	for i := range data.Streams {
+		s := &data.Streams[i]
+		early = early || s.End == efg.EndOpen || s.Dropped > 0 || s.Pending != nil
+		if s.Trace == nil {
+			if s.Events > 0 {
+				t.Untimed++
+			}
+			continue
+		}
+		bound, err := t.bound(s.Trace.Error)
+		if err != nil {
+			return err
+		}
+		th := &Thread{Stream: s, Process: p, Index: len(t.Threads), Bound: bound, reader: replay.Reader(i)}
+		th.call.Thread = th
+		th.prepare()
+		if th.wildcards() {
+			th.ahead = newOutcomes(th, replay.Reader(i))
+		}
+		p.Threads = append(p.Threads, th)
+		p.byOrdinal[s.Thread] = th
+		t.Threads = append(t.Threads, th)
+		t.Events += s.Events
+	}
+	if early {
+		t.Ended++
+	}
+	return nil
+}
+
+// name is the name of a communicator that its processes agree on.
+func (p *Process) name(comm uint64) uint64 {
+	name, ok := p.names[comm]
+	if !ok {
+		name = p.Facts.CommonName(comm)
+		p.names[comm] = name
+	}
+	return name
+}
+
+// forget drops what is known of a communicator, window or file that was freed.
+func (p *Process) forget(word uint64) {
+	delete(p.names, word)
+	delete(p.epochs, word)
+	if x := p.parts[word]; x != nil {
+		delete(p.parts, word)
+		delete(p.sides, x.scope)
+	}
+}

@@ -1,0 +1,378 @@
+package match
+
+import (
+	"context"
+
+	"github.com/efg-tools/efg/efg"
+)
+
+// Visitor sees the calls of a run: each when it is entered and, unless it never returned, when it
+// is left. A Call is valid during the visit.
+type Visitor interface {
+	// Enter: Posted is known, and what it depends on as far as that was posted before.
+	Enter(c *Call)
+	// Exit: Done is known, and what it depends on; see Summary.Unmatched.
+	Exit(c *Call)
+}
+
+// Summary counts what was matched, and what was not.
+type Summary struct {
+	Calls, Messages, Collectives uint64
+	// Unmatched are calls that completed although what they depend on is not in the recording.
+	Unmatched uint64
+	// Outside are messages and synchronisations with processes that are not in the file.
+	Outside uint64
+	// Disagreeing are collective calls that are not matched, because members made different ones.
+	Disagreeing uint64
+	// Unfinished are calls that never returned.
+	Unfinished uint64
+}
+
+// matcher walks a trace.
+type matcher struct {
+	trace    *Trace
+	visitor  Visitor
+	summary  Summary
+	queue    queue // threads that go on
+	held     queue // threads that are held back
+	channels map[channelKey]*channel
+	spare    []*channel
+	scopes   map[scopeKey]*scope
+	groups   map[[2]uint64]*group
+	splits   map[splitKey]*Operation
+	windows  map[lockKey]*lockHistory
+
+	free       []*Operation
+	operations int
+}
+
+// progressEvery is the number of events between progress reports.
+const progressEvery = 1 << 14
+
+// Walk visits all calls of the trace, once. progress, if not nil, is called with how many of
+// Trace.Events are done.
+func (t *Trace) Walk(ctx context.Context, v Visitor, progress func(done uint64)) (*Summary, error) {
+	m := &matcher{
+		trace: t, visitor: v, channels: map[channelKey]*channel{}, scopes: map[scopeKey]*scope{}, groups: map[[2]uint64]*group{},
+		splits: map[splitKey]*Operation{}, windows: map[lockKey]*lockHistory{},
+	}
+	for _, th := range t.Threads {
+		ok, err := th.fetch()
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			m.queue.push(th)
+		}
+	}
+	for {
+		if len(m.queue) == 0 && !m.force() {
+			return &m.summary, nil
+		}
+		if err := m.step(m.queue[0]); err != nil {
+			return nil, err
+		}
+		if m.summary.Calls%progressEvery == 0 {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if progress != nil {
+				progress(m.summary.Calls)
+			}
+		}
+	}
+}
+
+// step lets the thread whose turn it is enter or leave its call.
+func (m *matcher) step(t *Thread) error {
+	if !t.left {
+		m.enterCall(t)
+		if t.event == nil {
+			m.summary.Unfinished++
+			m.queue.remove(t)
+			return nil
+		}
+		t.left, t.key = true, t.call.Exit
+		m.queue.down(t.at)
+		return nil
+	}
+	if !t.decided {
+		m.decide(t)
+		t.decided = true
+	}
+	if !m.ready(t) {
+		m.queue.remove(t)
+		m.held.push(t)
+		return nil
+	}
+	m.leaveCalls(t)
+	m.summary.Calls++
+	more, err := t.fetch()
+	if err != nil {
+		return err
+	}
+	if !more {
+		m.queue.remove(t)
+		return nil
+	}
+	m.queue.down(t.at)
+	return nil
+}
+
+// enterCall posts what a call does.
+func (m *matcher) enterCall(t *Thread) {
+	n := &t.nodes[t.call.Node]
+	if t.polling && (n.poll == 0 || t.call.Enter-t.polled > maxPollGap) {
+		t.polling = false
+	}
+	if t.polling {
+		t.call.Began = t.polls
+	}
+	if n.action != noAction {
+		m.enter(t)
+	}
+	m.visitor.Enter(&t.call)
+}
+
+// maxPollGap is the longest time between two polls that still belong to one loop: a program that
+// does something else in between takes longer.
+const maxPollGap = 10_000
+
+// decide finds out which operations the call completes.
+func (m *matcher) decide(t *Thread) {
+	n := &t.nodes[t.call.Node]
+	switch {
+	case n.failed:
+		return
+	case n.action == makesPersistent:
+		m.make(t, n)
+	case n.action == accesses:
+		m.accessed(t)
+	case n.action == locks:
+		m.lock(t, n)
+	case n.cancels:
+		m.cancel(t, n)
+	case n.frees:
+		m.abandon(t, n)
+	case n.completes:
+		for _, i := range t.event.Completed() {
+			for o := t.Process.requested(t.event.Request(i)); o != nil; o = o.sibling {
+				t.call.Done = append(t.call.Done, o)
+			}
+		}
+	}
+}
+
+// cancel: the operations of a request may never find a counterpart.
+func (m *matcher) cancel(t *Thread, n *node) {
+	by, slot := t.Process.issuer(t.words.Word(n.roles.Requests))
+	if by == nil {
+		return
+	}
+	for o := by.slots.get(slot); o != nil; o = o.sibling {
+		o.cancelled = true
+	}
+}
+
+// abandon: a request was freed; its operations complete unseen.
+func (m *matcher) abandon(t *Thread, n *node) {
+	word := t.words.Word(n.roles.Requests)
+	for o := t.Process.requested(word); o != nil; o = o.sibling {
+		o.done = true
+	}
+	if by, slot := t.Process.issuer(word); by != nil {
+		delete(by.prepared, slot)
+	}
+}
+
+// ready reports whether all that a call depends on has happened. If not, the thread waits for
+// the first that has not.
+func (m *matcher) ready(t *Thread) bool {
+	if t.forced {
+		return true
+	}
+	for _, o := range t.call.Done {
+		switch o.Kind {
+		case TakePart:
+			if c := o.Collective; !c.scope.broken && !c.complete(o) {
+				c.waiters = append(c.waiters, t)
+				return false
+			}
+		case ReceiveMessage, ProbeMessage, StartAccess, WaitExposure:
+			if o.Partner == nil && o.channel != nil && !o.cancelled {
+				o.waiter = t
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// release lets a thread go on that is held back, if it still is.
+func (m *matcher) release(t *Thread) {
+	if t.at < len(m.held) && m.held[t.at] == t {
+		m.held.remove(t)
+		m.queue.push(t)
+	}
+}
+
+func (m *matcher) releaseAll(list *[]*Thread) {
+	for _, t := range *list {
+		m.release(t)
+	}
+	*list = (*list)[:0]
+}
+
+// force lets the earliest of the threads that are held back go on: what it depends on is not in
+// the recording. It returns false if there is none.
+func (m *matcher) force() bool {
+	if len(m.held) == 0 {
+		return false
+	}
+	t := m.held[0]
+	t.forced = true
+	for _, o := range t.call.Done {
+		o.waiter = nil
+	}
+	m.summary.Unmatched++
+	m.release(t)
+	return true
+}
+
+// leaveCalls ends a call.
+func (m *matcher) leaveCalls(t *Thread) {
+	m.visitor.Exit(&t.call)
+	n := &t.nodes[t.call.Node]
+	for _, o := range t.call.Done {
+		m.complete(o, &t.call)
+	}
+	if n.action == exposes {
+		for _, o := range t.call.Posted {
+			o.done = true
+		}
+	}
+	if n.freed != 0 && !n.failed {
+		m.leave(t.Process, t.words.Word(n.freed))
+	}
+	found := n.poll == 0 || t.words.Word(n.poll) != 0
+	if !found && !t.polling {
+		t.polls = t.call.Enter
+	}
+	t.polling, t.polled = !found, t.call.Exit
+}
+
+// complete ends an operation.
+func (m *matcher) complete(o *Operation, by *Call) {
+	switch {
+	case o.Collective != nil:
+		m.leaveCall(o, by)
+		return
+	case o.Kind == LockWindow:
+		m.recycle(o)
+		return
+	case o.Kind == ProbeMessage:
+		if o.Partner == nil || o.Partner.Partner != o {
+			m.drop(o)
+		}
+		return
+	case o.Kind == ReceiveMessage && o.Partner != nil:
+		by.Thread.Process.arrive(o.Partner)
+	}
+	o.done = true
+	if p := o.Partner; p != nil && p.done {
+		o.channel.to.arrive(o)
+		o.channel.to.arrive(p)
+		m.recycle(p)
+		m.recycle(o)
+	} else if p == nil && o.cancelled {
+		m.drop(o)
+	}
+}
+
+// drop ends an operation that has no counterpart.
+func (m *matcher) drop(o *Operation) {
+	if c := o.channel; c != nil {
+		c.sends.remove(o)
+		c.receives.remove(o)
+		for i, p := range c.probes {
+			if p == o {
+				c.probes = append(c.probes[:i], c.probes[i+1:]...)
+				break
+			}
+		}
+		c.to.arrive(o)
+		m.tidy(c)
+	}
+	m.recycle(o)
+}
+
+func (m *matcher) recycle(o *Operation) { m.free = append(m.free, o) }
+
+// fetch goes to the next call of a thread; false at the end.
+func (t *Thread) fetch() (bool, error) {
+	e, err := t.reader.Next()
+	if err != nil {
+		return false, err
+	}
+	if t.ahead != nil && t.ahead.err != nil {
+		return false, t.ahead.err
+	}
+	t.left, t.decided, t.forced, t.event = false, false, false, e
+	c := &t.call
+	c.Posted, c.Done = c.Posted[:0], c.Done[:0]
+	if e == nil {
+		return t.fetchPending(), nil
+	}
+	t.words = e
+	c.Node, c.Event = e.Node(), e.Seq
+	n := &t.nodes[c.Node]
+	c.Proc, c.Failed = n.proc, n.failed
+	c.Enter, c.Exit, _ = e.Times()
+	c.Began, t.key = c.Enter, c.Enter
+	return true, nil
+}
+
+// pendingWords are those of a call that never returned.
+type pendingWords []uint64
+
+func (w pendingWords) Word(i int) uint64          { return w[i] }
+func (w pendingWords) Vec(int) ([]uint64, uint64) { return nil, 0 }
+
+// fetchPending goes to the call that the thread was in when its recording ended, if there is
+// one. Its node is the one after those of the stream.
+func (t *Thread) fetchPending() bool {
+	p := t.Pending
+	if p == nil || len(t.nodes) > len(t.Nodes) {
+		return false
+	}
+	t.nodes = append(t.nodes, node{})
+	n := &t.nodes[len(t.Nodes)]
+	n.prepareWords(p.Words)
+	if n.action == issuesMessage || n.action == issuesPart || n.action == makesPersistent || n.action == startsPersistent {
+		n.action = noAction
+	}
+	t.words = pendingWords(p.Words)
+	c := &t.call
+	c.Node, c.Event, c.Proc, c.Failed = len(t.Nodes), t.Events, n.proc, false
+	c.Enter = max(c.Exit, enteredAt(t.Process.Facts.Data, p))
+	c.Began, t.key = c.Enter, c.Enter
+	return true
+}
+
+// enteredAt is when a call in progress was entered, in ns since the run began; 0: not known.
+func enteredAt(p *efg.Process, c *efg.Pending) int64 {
+	at := c.At(p)
+	if at == 0 {
+		return 0
+	}
+	return at - p.Mono + p.Clock
+}
+
+// Signature returns the words that the calls of a node have in common, also of the call that
+// never returned.
+func (t *Thread) Signature(node int) []uint64 {
+	if node == len(t.Nodes) {
+		return t.Pending.Words
+	}
+	return t.Nodes[node].Words
+}

@@ -1,0 +1,196 @@
+package testrun
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
+	"github.com/efg-tools/efg/internal/testing/sim"
+	"github.com/efg-tools/efg/signature"
+)
+
+// Script is a run that a test writes by hand, with the times of each call.
+type Script struct {
+	tb    testing.TB
+	ranks []*ScriptRank
+	sites map[uint64]runfile.Site
+}
+
+// ScriptRank is a rank of a Script.
+type ScriptRank struct {
+	s         *Script
+	number    int
+	defs      *efg.Definitions
+	build     *efg.Builder
+	intervals []uint64
+	last      int64
+	end       efg.End
+	pending   *efg.Pending
+}
+
+// Args are the words of a call, by the names of signature.Word: a number, the name of a constant,
+// a word, or the elements of an array. "line" is where the call is, "error" its error class. Results that are
+// not given are absent.
+type Args map[string]any
+
+// NewScript begins a run.
+func NewScript(tb testing.TB, ranks int) *Script {
+	s := &Script{tb: tb, sites: map[uint64]runfile.Site{}}
+	for i := range ranks {
+		r := &ScriptRank{s: s, number: i, defs: &efg.Definitions{}, end: efg.EndFinalized}
+		r.build = efg.NewBuilder(0, efg.DefaultDemote, r.defs)
+		s.ranks = append(s.ranks, r)
+	}
+	return s
+}
+
+// Rank returns a rank.
+func (s *Script) Rank(i int) *ScriptRank { return s.ranks[i] }
+
+// Each calls f for all ranks.
+func (s *Script) Each(f func(r *ScriptRank, rank int)) {
+	for i, r := range s.ranks {
+		f(r, i)
+	}
+}
+
+// Call adds a call that is entered and left at some µs. It returns the request or message that
+// the call makes.
+func (r *ScriptRank) Call(from, to int64, proc string, args Args) uint64 {
+	r.s.tb.Helper()
+	if from < r.last || to < from {
+		r.s.tb.Fatalf("rank %d: %s from %d to %d after %d", r.number, proc, from, to, r.last)
+	}
+	in := r.input(proc, args)
+	r.intervals = append(r.intervals, uint64(from-r.last)*1000, uint64(to-from)*1000)
+	r.last = to
+	p := signature.ProcByName(proc)
+	for i := range p.Words {
+		if p.Words[i].Form != signature.SlotForm || args["error"] != nil {
+			continue
+		}
+		id, err := r.build.AddNew(in)
+		if err != nil {
+			r.s.tb.Fatal(err)
+		}
+		return id
+	}
+	if err := r.build.Add(in); err != nil {
+		r.s.tb.Fatal(err)
+	}
+	return 0
+}
+
+// Free ends the life of a request or message: its name may be used again.
+func (r *ScriptRank) Free(id uint64) { r.build.Free(id) }
+
+// Stop ends the recording in a call that never returns, entered at some µs.
+func (r *ScriptRank) Stop(from int64, proc string, args Args) {
+	r.pending = efg.NewPending(r.input(proc, args).Words, uint64(from)*1000)
+	r.end = efg.EndOpen
+}
+
+// Kill ends the recording early.
+func (r *ScriptRank) Kill() { r.end = efg.EndOpen }
+
+// Define adds a definition.
+func (r *ScriptRank) Define(kind efg.DefKind, words ...uint64) uint64 {
+	d := efg.Def{Kind: kind, Words: words}
+	d.Word = d.Identity()
+	if kind == efg.DefComm || kind == efg.DefWin || kind == efg.DefFile {
+		d.Word = d.Word & (1<<38 - 1) << signature.SequenceBits
+	}
+	r.defs.Add(d)
+	return d.Word
+}
+
+func (r *ScriptRank) input(proc string, args Args) efg.Input {
+	p := signature.ProcByName(proc)
+	if p == nil {
+		r.s.tb.Fatalf("no procedure %s", proc)
+	}
+	in := efg.Input{Words: make([]uint64, len(p.Words))}
+	class, _ := args["error"].(int)
+	in.Words[0] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(p.Words), uint16(class)))
+	in.Words[1] = r.site(proc, args)
+	used := 0
+	for i := signature.ObjectWord; i < len(p.Words); i++ {
+		w := &p.Words[i]
+		if w.Out {
+			in.Words[i] = signature.Absent
+		}
+		v, ok := args[w.Name]
+		if !ok {
+			continue
+		}
+		used++
+		switch v := v.(type) {
+		case string:
+			in.Words[i] = signature.ConstWord(v)
+		case int:
+			in.Words[i] = uint64(v)
+		case uint64:
+			in.Words[i] = v
+		case []uint64:
+			in.Words[i] = signature.Ident(signature.Hash(v...))
+			in.Vecs = append(in.Vecs, efg.VecContent{Word: i, Elems: v})
+		}
+	}
+	for _, name := range []string{"line", "error"} {
+		if args[name] != nil {
+			used++
+		}
+	}
+	if used < len(args) {
+		r.s.tb.Fatalf("%s has not all words of %v", proc, args)
+	}
+	return in
+}
+
+// site defines the callsite of a call.
+func (r *ScriptRank) site(proc string, args Args) uint64 {
+	line, ok := args["line"].(int)
+	if !ok {
+		line = signature.ProcByName(proc).ID
+	}
+	module := efg.Def{Kind: efg.DefModule, Data: []byte("/bin/script\x00ab")}
+	module.Word = module.Identity()
+	d := efg.Def{Kind: efg.DefSite, Words: []uint64{module.Word, uint64(line)}}
+	d.Word = d.Identity()
+	r.defs.Add(module)
+	r.defs.Add(d)
+	r.s.sites[d.Word] = runfile.Site{Word: d.Word, Place: fmt.Sprintf("script.c:%d", line), Func: "main"}
+	return d.Word
+}
+
+// scriptError is the error of each interval: a thousandth.
+const scriptError = efg.ErrorUnit / 1000
+
+// Run makes the run.
+func (s *Script) Run() *runfile.Run {
+	s.tb.Helper()
+	var procs []*efg.Process
+	meta := runfile.Meta{Time: runfile.TraceTime(scriptError)}
+	for _, r := range s.ranks {
+		stream, err := r.build.Stream()
+		if err != nil {
+			s.tb.Fatal(err)
+		}
+		stream.End, stream.Pending = r.end, r.pending
+		p := &efg.Process{Rank: r.number, Size: len(s.ranks), Host: "node0", Streams: []efg.Stream{*stream}, Defs: r.defs.List}
+		err = sim.GiveTimesWithin(p, scriptError, func() uint64 { return 1_000_000_000 }, func() uint64 {
+			next := r.intervals[0]
+			r.intervals = r.intervals[1:]
+			return next
+		})
+		if err != nil {
+			s.tb.Fatal(err)
+		}
+		procs = append(procs, p)
+	}
+	for _, site := range s.sites {
+		meta.Sites = append(meta.Sites, site)
+	}
+	return Of(s.tb, procs, meta)
+}

@@ -1,0 +1,61 @@
+package reconstruct
+
+// Reader goes through the events of a stream one at a time, as Process.Events does, for
+// readers that go through many streams side by side.
+type Reader struct {
+	e       *Event
+	tracked bool // the tracker is to be told that the event is over
+}
+
+// Reader returns a reader of Streams[i], before its first event.
+func (p *Process) Reader(i int) *Reader {
+	return &Reader{e: p.streams[i].eventsFrom(p, 0, Options{})}
+}
+
+// Next returns the next event, nil at the end. It is valid until the next call.
+func (r *Reader) Next() (*Event, error) {
+	e := r.e
+	if r.tracked {
+		e.track.after(e)
+		r.tracked = false
+	}
+	if !e.walk.Next() {
+		return nil, e.walk.Err()
+	}
+	e.Seq, e.number = e.walk.Seq(), e.walk.Node()
+	if err := e.tick(); err != nil {
+		return nil, err
+	}
+	e.node = &e.stream.nodes[e.number]
+	if e.node.tracked != 0 {
+		e.track.before(e)
+		r.tracked = true
+	}
+	return e, nil
+}
+
+// Reception is what a completed receive reported: words, signature.Absent if there are none.
+type Reception struct {
+	Position    int // as in Completed
+	Source, Tag uint64
+}
+
+// AppendReceptions appends what the completed receives of an event reported.
+func (e *Event) AppendReceptions(dst []Reception) []Reception {
+	p := e.node.proc
+	if p == nil {
+		return dst
+	}
+	if p.Roles.Statuses == 0 {
+		for _, i := range e.Completed() {
+			source, tag := e.Received(i)
+			dst = append(dst, Reception{i, source, tag})
+		}
+		return dst
+	}
+	e.track.found = e.track.statuses(e.track.found[:0], e, p.Roles.Statuses)
+	for _, s := range e.track.found {
+		dst = append(dst, Reception{s.position, s.source, s.tag})
+	}
+	return dst
+}
