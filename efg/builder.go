@@ -9,7 +9,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// DefaultDemote is how many nodes a site may have before a word is demoted.
+// DefaultDemote is the number of nodes that a site may have before a word is demoted.
 const DefaultDemote = 8
 
 // Input is one event for a Builder.
@@ -26,7 +26,7 @@ type VecContent struct {
 	Elems []uint64
 }
 
-// Definitions are a process's definitions, in order, one for each word.
+// Definitions holds a process's definitions, in order, one for each word.
 type Definitions struct {
 	List  []Def
 	index map[uint64]int
@@ -44,8 +44,8 @@ func (d *Definitions) Add(def Def) {
 	d.List = append(d.List, def)
 }
 
-// Builder makes the event flow graph of one stream, event by event. It is
-// hook/shim/core_graph.c in Go: the same events give the same graph.
+// Builder makes the event flow graph of one stream, event by event. It is the Go counterpart of
+// hook/shim/core_graph.c: the same events yield the same graph.
 type Builder struct {
 	defs   *Definitions
 	sites  siteTable
@@ -71,7 +71,7 @@ type buildNode struct {
 	runs   *seq.Writer
 	counts *seq.Writer
 	attrs  []buildAttr
-	slots  []uint64 // taken ones, as bits
+	slots  []uint64 // used ones, as bits
 	number int
 }
 
@@ -88,9 +88,8 @@ type buildAttr struct {
 	values, elems *seq.Writer
 }
 
-// NewBuilder returns a builder for one thread. Vectors that stay in signatures
-// are added to defs. demote is the bound of nodes at a site, normally
-// DefaultDemote.
+// NewBuilder returns a builder for one thread. It adds the arrays that remain in signatures to
+// defs. demote is the maximum number of nodes at a site, normally DefaultDemote.
 func NewBuilder(thread uint32, demote int, defs *Definitions) *Builder {
 	return &Builder{
 		defs: defs, thread: thread, cur: -1, index: map[uint64][]int{},
@@ -98,12 +97,11 @@ func NewBuilder(thread uint32, demote int, defs *Definitions) *Builder {
 	}
 }
 
-// CountPolls makes the builder only count polls that find nothing, from then on, at
-// nodes of their own.
+// CountPolls makes the builder only count, at separate nodes, polls that find nothing from then
+// on.
 func (b *Builder) CountPolls() { b.totals = true }
 
-// Add appends an event. An event whose header does not say its number of words
-// is refused.
+// Add appends an event. It rejects an event whose header does not state its number of words.
 func (b *Builder) Add(e Input) error {
 	if b.totals && signature.FoundNothing(e.Words) {
 		return b.count(e)
@@ -133,7 +131,7 @@ func (b *Builder) check(e Input) error {
 	return nil
 }
 
-// node returns the node of an event; made if it is new.
+// node returns the node of an event, creating it if it is new.
 func (b *Builder) node(e Input) (int, error) {
 	if err := b.check(e); err != nil {
 		return 0, err
@@ -144,7 +142,7 @@ func (b *Builder) node(e Input) (int, error) {
 	return b.find(e), nil
 }
 
-// enter appends an event, which is one of the node with number to.
+// enter appends an event of the node with number to.
 func (b *Builder) enter(to int, e Input) {
 	if b.cur >= 0 {
 		b.nodes[b.cur].step(to)
@@ -159,8 +157,8 @@ func (b *Builder) enter(to int, e Input) {
 	b.events++
 }
 
-// next returns the node that the current branch run leads to if the event
-// belongs to it, else -1.
+// next returns the node that the current branch run leads to if the event belongs to it,
+// otherwise -1.
 func (b *Builder) next(words []uint64) int {
 	if b.cur < 0 || b.nodes[b.cur].cur == nil {
 		return -1
@@ -184,7 +182,7 @@ func (n *buildNode) matches(words []uint64) bool {
 	return true
 }
 
-// find returns the node of an event by its signature; made if it is new.
+// find returns the node of an event by its signature, creating it if it is new.
 func (b *Builder) find(e Input) int {
 	for {
 		mask := b.sites.mask(e.Words)
@@ -250,8 +248,8 @@ func (b *Builder) pushAttr(a *buildAttr, e Input) {
 	}
 }
 
-// identValue is how an identity word is stored when demoted: twice the number
-// of its definition, or twice a constant's number plus one.
+// identValue is the form in which a demoted identity word is stored: twice the number of its
+// definition, or twice a constant's number plus one.
 func (b *Builder) identValue(w uint64) uint64 {
 	if signature.IsConst(w) {
 		return (w&^signature.ConstBit)<<1 | 1
@@ -283,7 +281,7 @@ func (n *buildNode) step(to int) {
 	n.cur, n.run = e, 1
 }
 
-// closeRun closes the current run, which is one of e.
+// closeRun closes the current run, which belongs to e.
 func (n *buildNode) closeRun(e *buildEdge) {
 	if e.runs == 0 {
 		e.count = n.run
@@ -301,7 +299,7 @@ func (n *buildNode) closeRun(e *buildEdge) {
 	e.total += n.run
 }
 
-// Stream returns the graph of the events so far. The builder can go on.
+// Stream returns the graph of the events so far. More can be added afterwards.
 func (b *Builder) Stream() (*Stream, error) {
 	o := OpenStream{Thread: b.thread, Events: b.events, Hash: b.hash, Last: uint32(max(b.cur, 0))}
 	for _, n := range b.nodes {

@@ -7,11 +7,11 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// What follows makes the graph of a recording that says which node each event is
-// at: one that was written in another format and is read again. A builder that
-// AddNode was used with takes events by AddAt only.
+// The methods below rebuild the graph of a recording that says which node each event is at,
+// such as one read from another format. A builder whose nodes were made with AddNode takes
+// events only through AddAt.
 
-// NewDefinitions returns a list that has these definitions. It keeps list.
+// NewDefinitions returns a list with these definitions. It keeps list.
 func NewDefinitions(list []Def) *Definitions {
 	d := &Definitions{List: list, index: make(map[uint64]int, len(list))}
 	for i, def := range list {
@@ -22,9 +22,9 @@ func NewDefinitions(list []Def) *Definitions {
 	return d
 }
 
-// AddNode makes the stream's next node: words is its signature, with the words
-// that mask demotes zero. counted is the number of polls of a node whose header
-// says that they are only counted, else 0.
+// AddNode adds the stream's next node: words is its signature, in which the words that mask
+// demotes are zero. counted is the number of polls of a node whose header says that they are
+// only counted, otherwise 0.
 func (b *Builder) AddNode(words []uint64, mask, counted uint64) error {
 	n := len(b.nodes)
 	if len(words) < signature.FirstWord || len(words) > signature.MaxWords || signature.Header(words[0]).Words() != len(words) {
@@ -54,8 +54,8 @@ func firstWord(words []uint64) uint64 {
 	return words[0]
 }
 
-// AddAt appends an event at a node. Nodes have their first events in the order
-// in which they were made.
+// AddAt appends an event at a node. The first events of the nodes must be in the order in which
+// the nodes were added.
 func (b *Builder) AddAt(node int, e Input) error {
 	for b.begun < len(b.nodes) && isCounted(b.nodes[b.begun].words) {
 		b.begun++

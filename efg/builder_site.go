@@ -11,8 +11,8 @@ const (
 	maxObjects = 16                  // sites of a callsite before the object is demoted
 )
 
-// siteTable holds the sites of a stream and what is demoted there; the
-// recorder's core_site.c. FORMAT.md, "Demotion", states the rules.
+// siteTable holds the sites of a stream and what is demoted there, like the recorder's
+// core_site.c. FORMAT.md, "Demotion", states the rules.
 type siteTable struct {
 	demote int
 	sites  map[siteKey]*site
@@ -108,8 +108,8 @@ func (t *siteTable) addNode(w []uint64, n *buildNode) {
 	}
 }
 
-// mostVaried is the word with the most values over the live nodes and w, the
-// first of several; 0 if none varies.
+// mostVaried is the word with the most distinct values among the live nodes and w, the first of
+// several; 0 if none varies.
 func (s *site) mostVaried(w []uint64) int {
 	best, most := 0, 1
 	for i := siteWords; i < len(w); i++ {

@@ -7,9 +7,9 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// AddNew appends an event that makes a local object. As the recorder does, it
-// gives the object the lowest free slot of the event's node, and stores that in
-// the event's slot word. It returns the object's id word.
+// AddNew appends an event that creates a local object. As the recorder does, it gives the
+// object the lowest free slot of the event's node, and stores that in the event's slot word. It
+// returns the object's id word.
 func (b *Builder) AddNew(e Input) (uint64, error) {
 	k := slotWord(e.Words[0])
 	if k == 0 {
@@ -25,7 +25,7 @@ func (b *Builder) AddNew(e Input) (uint64, error) {
 	return id.Word(), nil
 }
 
-// Free gives the slot of an object back.
+// Free releases the slot of an object.
 func (b *Builder) Free(id uint64) {
 	o, ok := signature.ParseID(id)
 	if !ok || int(o.Node) >= len(b.nodes) {

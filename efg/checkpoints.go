@@ -6,10 +6,9 @@ import (
 	"github.com/efg-tools/efg/efg/seq"
 )
 
-// Checkpoints are places in a long stream from which a walk can begin. They lie where
-// the stream comes by one node, the head of a loop: in a regular program each
-// checkpoint is as far from the last one as that was from the one before, so that
-// checkpoints fold away.
+// Checkpoints are positions in a long stream from which a walk can begin. They are where the
+// stream visits one particular node, the head of a loop: in a regular program the distances
+// between checkpoints are equal, so the checkpoints can be folded.
 type Checkpoints struct {
 	// Events is for each checkpoint the number of events before it.
 	Events *seq.Seq
@@ -18,26 +17,25 @@ type Checkpoints struct {
 	Nodes []NodeCheckpoints
 }
 
-// NodeCheckpoints say for each checkpoint how far the sequences of a node were used.
+// NodeCheckpoints says for each checkpoint how much of a node's sequences was used.
 type NodeCheckpoints struct {
 	// Visits is the number of events at the node.
 	Visits *seq.Seq
-	// Left is what the current branch run had left; nil if the node has no
-	// branches.
+	// Left is the rest of the current branch run; nil if the node has no branches.
 	Left *seq.Seq
-	// Runs is the number of branch runs begun, of each edge if their lengths
-	// vary, else of all of them together.
+	// Runs is the number of branch runs begun: of each edge if their lengths vary, otherwise of
+	// all edges together.
 	Runs []*seq.Seq
-	// Elems is the number of elements used, of each attribute stream of vectors.
+	// Elems is the number of elements used, of each attribute stream of arrays.
 	Elems []*seq.Seq
 }
 
-// CheckpointDistance is how many events there are between checkpoints, about. There is a
+// CheckpointDistance is the approximate number of events between checkpoints. There is a
 // checkpoint after eight times as many in any case.
 const CheckpointDistance = 1 << 20
 
-// AddCheckpoints gives a stream checkpoints, about distance events apart, in place of those that
-// it has. The run file's writer does so by itself for long streams.
+// AddCheckpoints replaces a stream's checkpoints by new ones, approximately distance events
+// apart. The run file's writer adds checkpoints to long streams by itself.
 func (s *Stream) AddCheckpoints(defs []Def, distance uint64) error {
 	m, err := MakeCheckpoints(s, defs, max(distance, 1))
 	if err == nil {
@@ -46,8 +44,8 @@ func (s *Stream) AddCheckpoints(defs []Def, distance uint64) error {
 	return err
 }
 
-// MakeCheckpoints walks through a stream and adds checkpoints to it. Streams that are soon walked
-// through have no checkpoints, nor those that cannot be walked through: nil.
+// MakeCheckpoints walks a stream and adds checkpoints to it. The result is nil for streams that
+// are short, or that cannot be walked.
 func MakeCheckpoints(s *Stream, defs []Def, distance uint64) (*Checkpoints, error) {
 	if s.Events < 2*distance || s.Events > mostSteps {
 		return nil, nil
@@ -71,8 +69,8 @@ func MakeCheckpoints(s *Stream, defs []Def, distance uint64) (*Checkpoints, erro
 	return m.checkpoints(), nil
 }
 
-// headOf chooses the node that is visited the least, but often enough, and says
-// after how many visits to set one.
+// headOf chooses the node that is visited least, but often enough, and returns the number of
+// visits between checkpoints.
 func headOf(s *Stream, distance uint64) (head int, every uint64) {
 	visits := s.Visits()
 	want := s.Events / distance
@@ -121,7 +119,7 @@ func folders(n int) []*seq.Writer {
 	return list
 }
 
-// runCheckpoints is how many sequences of numbers of branch runs a node's checkpoints have.
+// runCheckpoints is the number of sequences of branch run numbers in a node's checkpoints.
 func runCheckpoints(n *Node) int {
 	switch {
 	case len(n.Edges) < 2:
@@ -132,7 +130,7 @@ func runCheckpoints(n *Node) int {
 	return len(n.Edges)
 }
 
-// elemCheckpoints is how many attribute streams have elements.
+// elemCheckpoints is the number of attribute streams with elements.
 func elemCheckpoints(n *Node) int {
 	count := 0
 	for i := range n.Attrs {
@@ -143,7 +141,7 @@ func elemCheckpoints(n *Node) int {
 	return count
 }
 
-// add notes where the walk is.
+// add records the position of the walk.
 func (m *checkpointMaker) add(w *Walker) {
 	m.events.Push(w.seq)
 	m.last.Push(uint64(w.cur))
@@ -193,7 +191,7 @@ func (m *checkpointMaker) checkpoints() *Checkpoints {
 	return out
 }
 
-// checkpointCheck makes the checkpoints of a stream again, where it has some.
+// checkpointCheck recomputes the checkpoints of a stream, if it has any.
 type checkpointCheck struct {
 	maker  *checkpointMaker
 	events seq.Iter
@@ -234,7 +232,7 @@ func (c *checkpointCheck) compare(s *Stream) error {
 	return nil
 }
 
-// seqs are all sequences of the checkpoints.
+// seqs lists all sequences of the checkpoints.
 func (m *Checkpoints) seqs() []*seq.Seq {
 	out := []*seq.Seq{m.Events, m.Last}
 	for i := range m.Nodes {
@@ -260,9 +258,9 @@ func (m *Checkpoints) find(n uint64) (checkpoint, events uint64, ok bool) {
 	}
 }
 
-// WalkFrom starts a walk at the last checkpoint with at most n events before it, or
-// at the start: its Next goes to an event whose number is at most n. Time and
-// memory are those of the graph.
+// WalkFrom starts a walk at the last checkpoint with at most n events before it, or at the
+// start: its Next goes to an event whose number is at most n. This takes time and memory in
+// proportion to the graph.
 func (s *Stream) WalkFrom(defs []Def, n uint64) *Walker {
 	w := s.Walk(defs)
 	checkpoint, events, ok := s.Checkpoints.find(n)
@@ -288,8 +286,8 @@ func (s *Stream) WalkFrom(defs []Def, n uint64) *Walker {
 	return w
 }
 
-// resume puts a node's sequences where they were at a checkpoint. last says that the
-// event before the checkpoint was at the node, which has not been left since.
+// resume restores the positions of a node's sequences at a checkpoint. last says that the event
+// before the checkpoint was at the node, which has not been left since.
 func (n *walkNode) resume(from *Node, m *NodeCheckpoints, checkpoint uint64, last bool) bool {
 	visits, ok := m.Visits.At(checkpoint)
 	if !ok {
@@ -327,7 +325,7 @@ func (n *walkNode) resume(from *Node, m *NodeCheckpoints, checkpoint uint64, las
 	return true
 }
 
-// resumeRuns goes into the branch run that was begun last.
+// resumeRuns moves into the branch run that was begun last.
 func (n *walkNode) resumeRuns(m *NodeCheckpoints, checkpoint uint64) bool {
 	left, ok := m.Left.At(checkpoint)
 	if !ok || len(m.Runs) != 1 && len(m.Runs) != len(n.edges) {

@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// NoCheckpoints are the checkpoints of a stream that should get none.
+// NoCheckpoints are the checkpoints of a stream that should have none.
 func NoCheckpoints() *Checkpoints { return &Checkpoints{} }
 
 func (m *Checkpoints) IsNone() bool { return m.Events == nil }
 
-// checkpointsFit checks that a stream's checkpoints have the sequences that its graph asks
-// for, one value for each checkpoint. Only a walk tells whether the values are right.
+// checkpointsFit checks that a stream's checkpoints have the sequences that its graph requires,
+// with one value for each checkpoint. Only a walk can check the values.
 func checkpointsFit(s *Stream) error {
 	m := s.Checkpoints
 	if m == nil || m.IsNone() {

@@ -18,10 +18,10 @@
 //		}
 //	}
 //
-// Most questions need no walk through the events. The graph has a node for each distinct
-// call, with its arguments, and an edge for each step from one to the next: Stream.Visits
-// is how many calls a node stands for, and seq.JoinRuns goes through arguments that vary, equal
-// ones together. The time that this takes does not grow with the number of calls.
+// Most questions need no walk through the events. The graph has a node for each distinct call,
+// with its arguments, and an edge for each step from one to the next: Stream.Visits is how many
+// calls a node stands for, and seq.JoinRuns iterates over varying arguments, equal ones
+// together. The time that this takes does not grow with the number of calls.
 //
 // The graph follows "event flow graphs" as published: nodes are signatures, edges are
 // observed steps, and the branch runs at a node carry sequence numbers. Nothing here knows

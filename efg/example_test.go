@@ -38,8 +38,8 @@ func sample(name string) (path string, remove func()) {
 	return path, func() { os.RemoveAll(dir) }
 }
 
-// How often each procedure was called, from the graph alone: the number of visits of a
-// node is that of the steps that lead to it, however many calls they stand for.
+// How often each procedure was called, from the graph alone: the number of visits of a node is
+// the number of steps that lead to it, however many calls that is.
 func ExampleStream_Visits() {
 	path, remove := sample("farm")
 	defer remove()
@@ -69,10 +69,10 @@ func ExampleStream_Visits() {
 	// MPI_Recv 60
 }
 
-// How many bytes a rank sends to each other rank by MPI_Send and its kin, without
-// expanding the graph. What the words of a procedure are for is in its roles; a word
-// that varies at a node has an attribute stream in its place, and seq.JoinRuns joins the streams
-// of a node, repeats taken together.
+// How many bytes a rank sends to each other rank by MPI_Send and similar procedures, without
+// expanding the graph. What the words of a procedure are for is in its roles; a word that
+// varies at a node has an attribute stream in its place, and seq.JoinRuns joins the streams of
+// a node, repeats taken together.
 func ExampleStream_Visits_bytes() {
 	path, remove := sample("farm")
 	defer remove()

@@ -32,8 +32,7 @@ func archive(t *testing.T, path string) map[string][]string {
 	return sections
 }
 
-// figure builds the graph of an archive's events. A line with a number in front
-// is repeated.
+// figure builds the graph of an archive's events. A line that begins with a number is repeated.
 func figure(t *testing.T, events []string) *Stream {
 	t.Helper()
 	b := NewBuilder(0, DefaultDemote, &Definitions{})

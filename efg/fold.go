@@ -6,31 +6,29 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Step is a part of a folded walk: an event, or a part of the stream that comes
-// several times, one after the other.
+// Step is a part of a folded walk: an event, or a part of the stream that occurs several times
+// in succession.
 type Step struct {
 	Node  int    // of an event
-	Value int    // of an event: number of its words, see Fold; 0: those of its node
-	Times uint64 // how often Body comes; 0: this is an event
+	Value int    // of an event: number of its words, see FoldedWalk; 0 means those of its node
+	Times uint64 // number of repetitions of Body; 0 for an event
 	Body  []Step
 }
 
-// Fold goes through the events of a stream in order, as a Walker does, but what
-// repeats is gone through a few times, not as often as it comes: its cost grows
-// with the graph and the code of its sequences.
-//
-// A repeat is found where the walk comes by the head of a loop and everything that
-// decides what follows stands as it stood when it came by before: branch runs, their
-// lengths and the attribute streams that matter are in repeats of theirs that
-// have gone on by whole periods. Then the events since then come again as often as
-// the shortest of these repeats lasts. Nothing is guessed. What was not touched since
-// stands as it stood: only the nodes passed in between are remembered and compared.
+// FoldedWalk iterates over the events of a stream in order, like a Walker, but iterates a
+// repeat only a few times instead of each time: its cost grows with the graph and the code of
+// its sequences. A repeat is found when the walk visits the head of a loop and everything that
+// decides the continuation is in the same state as at an earlier visit: branch runs, their
+// lengths and the attribute streams that matter are in repeats of their own that have advanced
+// by whole periods. Then the events since that visit recur as often as the shortest of these
+// repeats lasts. Nothing is guessed. Nodes that were not touched since are in the same state:
+// only the nodes passed in between are recorded and compared.
 type FoldedWalk struct {
 	walk    *Walker
-	matters []bool // nodes with values that matter
+	matters []bool // by node: it has values that matter
 	nest    *nest
-	heads   []*foldHead // of nodes that are heads of loops
-	active  []*foldHead // of the loops that the walk is in and has passed the head of, outer ones first
+	heads   []*foldHead // by node: its loop, if it is a head
+	active  []*foldHead // the loops that the walk is in and whose head it has passed, outer ones first
 	journal foldJournal
 	steps   []Step
 	words   [][]uint64 // by value
@@ -39,11 +37,11 @@ type FoldedWalk struct {
 	emit    func([]Step) error
 }
 
-// foldSteps is how many steps are kept to be folded.
+// foldSteps is the number of steps that are kept for folding.
 const foldSteps = 1 << 16
 
-// NewFoldedWalk prepares a folded walk. masks says, for each node, which words matter if
-// they are demoted: events that differ in others are the same.
+// NewFoldedWalk prepares a folded walk. masks says, for each node, which words matter if they
+// are demoted: events that differ only in others are equal.
 func NewFoldedWalk(s *Stream, defs []Def, masks []uint64) *FoldedWalk {
 	f := &FoldedWalk{walk: s.Walk(defs), matters: make([]bool, len(s.Nodes)), words: [][]uint64{nil}, vecs: []map[int][]uint64{nil}, index: map[uint64]int{}}
 	for i := range f.walk.nodes {
@@ -62,8 +60,8 @@ func NewFoldedWalk(s *Stream, defs []Def, masks []uint64) *FoldedWalk {
 	return f
 }
 
-// Words are the words of an event: those that matter are filled in, arrays by
-// the hash of their elements; other demoted words are 0.
+// Words returns the words of an event: those that matter are filled in, arrays as the hash of
+// their elements; other demoted words are 0.
 func (f *FoldedWalk) Words(s *Step) []uint64 {
 	if s.Value == 0 {
 		return f.walk.nodes[s.Node].words
@@ -71,12 +69,11 @@ func (f *FoldedWalk) Words(s *Step) []uint64 {
 	return f.words[s.Value]
 }
 
-// Vec is the content of array word i of an event, if it is one that matters and is
-// demoted; else nil.
+// Vec returns the content of array word i of an event if it matters and is demoted, otherwise
+// nil.
 func (f *FoldedWalk) Vec(s *Step, i int) []uint64 { return f.vecs[s.Value][i] }
 
-// Each calls emit for the steps of the stream, in order and some at a time. They
-// stay valid.
+// Each calls emit for the steps of the stream, in order, several at a time. They remain valid.
 func (f *FoldedWalk) Each(emit func([]Step) error) error {
 	f.emit = emit
 	for f.next() {
@@ -112,7 +109,8 @@ func (f *FoldedWalk) flush() error {
 	return f.emit(steps)
 }
 
-// next goes to the next event, like Walker.Next; the nodes that change are noted before.
+// next moves to the next event, like Walker.Next; the states of nodes that change are recorded
+// first.
 func (f *FoldedWalk) next() bool {
 	w := f.walk
 	if w.cur >= 0 {

@@ -2,54 +2,53 @@ package efg
 
 import "slices"
 
-// foldHead is the head of a loop, where repeats are looked for. While the walk stays in
-// the loop, it remembers how the walk stood at some visits, and later ones are compared
-// with these. A mark is exchanged for a newer one after so many visits as foldAges says:
-// a repeat of n visits is found by the first mark that lasts that long.
+// foldHead is the head of a loop, where repeats are looked for. While the walk stays in the
+// loop, the state at some visits is remembered, and later ones are compared with it. A mark is
+// replaced by a newer one after the number of visits in foldAges: a repeat of n visits is found
+// by the first mark that lasts that long.
 type foldHead struct {
 	loop          int
-	visits, found uint64 // found: the visit where a repeat was found last
+	visits, found uint64 // found: the visit where a repeat was last found
 	marks         [len(foldAges)]foldMark
 }
 
 var foldAges = [...]uint64{2, 16, 128, 1024, 8192, 65536}
 
-// foldPatience is for how many visits without a repeat, in terms of a mark's age,
-// the mark is kept up: where nothing repeats, marks must not cost much.
+// foldPatience is the number of visits without a repeat, in multiples of a mark's age, after
+// which the mark is dropped: where nothing repeats, marks must cost little.
 const foldPatience = 512
 
-// foldMark is how a walk stood.
+// foldMark is the state of a walk.
 type foldMark struct {
 	known bool
-	next  uint64 // visit after which there will be a newer one
+	next  uint64 // visit after which a newer one replaces it
 	at    int    // number of steps
 	seq   uint64
 	from  int // number of entries of the journal
-	// differs is the entry whose node made the comparison fail last time, if it is one
-	// behind from.
+	// differs is the entry whose node made the comparison fail last time, if it is after from.
 	differs int
 }
 
-// foldJournal remembers how nodes stood when marks were set: before a node changes for the
-// first time after the newest mark, an entry notes how it stands. So what a mark needs
-// is what has changed since, and many marks share it.
+// foldJournal records states of nodes at the times of marks: before a node changes for the
+// first time after the newest mark, an entry stores its state. A mark needs only what has
+// changed since, and many marks share it.
 type foldJournal struct {
 	entries []foldEntry
-	latest  []int // entry of nodes, -1: none
-	newest  int   // from of the newest mark, perhaps one that is not known any more; -1: none
-	limit   int   // number of entries from which on those that no mark needs are dropped
+	latest  []int // last entry, by node; -1 if there is none
+	newest  int   // from of the newest mark, even if that was dropped; -1 if there is none
+	limit   int   // number of entries at which those that no mark needs are dropped
 	room    int   // in words
 }
 
 type foldEntry struct {
 	node int
-	last int // the node's entry before, -1: none
+	last int // the node's previous entry, -1 if there is none
 	nodeState
 }
 
 const (
 	fewEntries = 64
-	// A journal has room for foldRoom words and for the states of all nodes foldStates times.
+	// A journal has room for foldRoom words and for foldStates states of each node.
 	foldRoom   = 1 << 20
 	foldStates = 6
 )
@@ -83,7 +82,7 @@ func (f *FoldedWalk) note(k int) {
 	j.latest[k] = len(j.entries) - 1
 }
 
-// since calls each for the entries that tell how the nodes stood at a mark that have
+// since calls each with the entries that hold the state, at a mark, of the nodes that have
 // changed since.
 func (j *foldJournal) since(m *foldMark, each func(i int, e *foldEntry) bool) {
 	for i := m.from; i < len(j.entries); i++ {
@@ -93,11 +92,11 @@ func (j *foldJournal) since(m *foldMark, each func(i int, e *foldEntry) bool) {
 	}
 }
 
-// keep drops the entries that no mark needs and returns the size of the others. It
-// gives the marks their new places.
+// keep drops the entries that no mark needs and returns the size of the rest. It updates the
+// positions in the marks.
 func (j *foldJournal) keep(marks []*foldMark) (size int) {
 	slices.SortFunc(marks, func(a, b *foldMark) int { return a.from - b.from })
-	old, before := j.entries, -1 // before: from of the last mark that is passed
+	old, before := j.entries, -1 // before: from of the last mark that was passed
 	j.entries, j.newest = nil, -1
 	for i := range old {
 		for len(marks) > 0 && marks[0].from == i {
@@ -140,7 +139,7 @@ func (j *foldJournal) place(m *foldMark) {
 	j.newest = m.from
 }
 
-// tidy drops what no mark needs. If much is left, marks of inner loops are given up.
+// tidy drops what no mark needs. If much is left, it drops marks of inner loops.
 func (f *FoldedWalk) tidy() {
 	marks := f.known()
 	for f.journal.keep(marks) > f.journal.room && len(f.active) > 0 {
@@ -150,7 +149,7 @@ func (f *FoldedWalk) tidy() {
 	f.journal.limit = 2*len(f.journal.entries) + fewEntries
 }
 
-// known lists the marks that are known.
+// known lists the existing marks.
 func (f *FoldedWalk) known() []*foldMark {
 	var list []*foldMark
 	for _, h := range f.active {
@@ -163,8 +162,8 @@ func (f *FoldedWalk) known() []*foldMark {
 	return list
 }
 
-// enter notes that the walk has come to a node: it may have left loops, and have come
-// to the head of one.
+// enter records that the walk has reached a node: it may have left loops, and have reached the
+// head of one.
 func (f *FoldedWalk) enter(k int) {
 	stay := len(f.active)
 	for stay > 0 && !f.nest.contains(f.active[stay-1].loop, k) {
@@ -183,7 +182,7 @@ func (f *FoldedWalk) enter(k int) {
 	f.pass(h)
 }
 
-// leave leaves all loops but the outermost so many.
+// leave leaves all loops except the outermost stay ones.
 func (f *FoldedWalk) leave(stay int) {
 	for _, h := range f.active[stay:] {
 		for i := range h.marks {
@@ -193,7 +192,7 @@ func (f *FoldedWalk) leave(stay int) {
 	f.active = f.active[:stay]
 }
 
-// pass looks for a repeat that begins at a visit that h remembers.
+// pass looks for a repeat that began at a remembered visit of h.
 func (f *FoldedWalk) pass(h *foldHead) {
 	h.visits++
 	failed := f.walk.seq
@@ -215,7 +214,7 @@ func (f *FoldedWalk) pass(h *foldHead) {
 	}
 }
 
-// again is how often the events since a mark come again.
+// again is the number of times that the events since a mark recur.
 func (f *FoldedWalk) again(m *foldMark) uint64 {
 	period := f.walk.seq - m.seq
 	nodes, entries := f.walk.nodes, f.journal.entries
@@ -233,7 +232,7 @@ func (f *FoldedWalk) again(m *foldMark) uint64 {
 	return times
 }
 
-// jump passes what comes k times again, and folds the steps since the mark.
+// jump skips k repetitions, and folds the steps since the mark.
 func (f *FoldedWalk) jump(m *foldMark, k uint64) {
 	period := f.walk.seq - m.seq
 	f.journal.since(m, func(_ int, e *foldEntry) bool {

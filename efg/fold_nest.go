@@ -2,20 +2,20 @@ package efg
 
 import "github.com/efg-tools/efg/internal/scc"
 
-// nestWork bounds how much is done to find loops in loops, in terms of the graph's size
-// and at least: of those nested deeper than that allows, nothing is known.
+// nestWork bounds the work of finding nested loops, in multiples of the graph's size, with a
+// minimum: loops nested deeper than that are ignored.
 const (
 	nestWork      = 64
 	nestWorkLeast = 1 << 24
 )
 
-// nest are the loops of a stream's graph, one in the other: a strongly connected
-// component is a loop, the node where the walk comes into it first is its head, and what
-// is still strongly connected without the head are the loops in it. So a walk that
-// comes back to where it was has passed the head of the innermost loop that it stayed in.
+// nest holds the loops of a stream's graph: a strongly connected component is a loop, the node
+// where the walk enters it first is its head, and components that remain strongly connected
+// without the head are loops within it. A walk that returns to an earlier node has therefore
+// passed the head of the innermost loop that it stayed in.
 type nest struct {
-	headed []int // loop of nodes that are heads, -1 of others
-	inner  []int // innermost loop of nodes, -1: none
+	headed []int // loop, by head node; -1 for other nodes
+	inner  []int // innermost loop, by node; -1 if there is none
 	// Loops are numbered so that those in loop k are k+1 … last[k].
 	last []int
 }
@@ -36,7 +36,7 @@ func fill(n, v int) []int {
 	return list
 }
 
-// steps lists the nodes that each node steps to.
+// steps lists the successors of each node.
 func steps(s *Stream) [][]int {
 	list := make([][]int, len(s.Nodes))
 	for u := range s.Nodes {
@@ -58,8 +58,8 @@ func (n *nest) contains(loop, node int) bool {
 // nestBuilder numbers loops as it finds them, outer ones first.
 type nestBuilder struct {
 	nest
-	region []int // of nodes: steps between different ones are not followed
-	parent []int // of loops, -1: none
+	region []int // by node: steps between different regions are not followed
+	parent []int // by loop; -1 if there is none
 }
 
 // find finds the loops, level by level.
@@ -86,7 +86,7 @@ func (b *nestBuilder) find(to [][]int) {
 	}
 }
 
-// sizeOf is the number of nodes and of the steps from them.
+// sizeOf is the number of nodes plus the number of steps from them.
 func sizeOf(nodes []int, to [][]int) int {
 	size := len(nodes)
 	for _, v := range nodes {
@@ -105,9 +105,9 @@ func (b *nestBuilder) add(nodes []int) {
 	}
 }
 
-// number numbers the loops again, so that each is followed by those in it.
+// number renumbers the loops, so that each is followed by those within it.
 func (b *nestBuilder) number() *nest {
-	within := make([]int, len(b.parent)) // number of loops in a loop, with itself
+	within := make([]int, len(b.parent)) // number of loops within a loop, including itself
 	for i := len(b.parent) - 1; i >= 0; i-- {
 		within[i]++
 		if up := b.parent[i]; up >= 0 {

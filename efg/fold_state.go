@@ -6,11 +6,11 @@ import (
 	"github.com/efg-tools/efg/efg/seq"
 )
 
-// nodeState is how a node stood.
+// nodeState is the state of a node's sequences.
 type nodeState struct {
 	left   uint64
 	to     int
-	branch *branchState // nil if only one edge leads away
+	branch *branchState // nil if the node has only one edge
 	attrs  []attrState
 }
 
@@ -40,7 +40,7 @@ func stateOf(n *walkNode) nodeState {
 	return s
 }
 
-// size is about how many words of memory the state takes.
+// size is the approximate number of words of memory of the state.
 func (s *nodeState) size() int {
 	n := 8
 	if b := s.branch; b != nil {
@@ -63,7 +63,7 @@ func (m *nodeState) again(n *walkNode) uint64 {
 	return times
 }
 
-// stepsAgain is how often the steps from a node since then come again.
+// stepsAgain is the number of times that the steps from a node since then recur.
 func (m *nodeState) stepsAgain(n *walkNode) uint64 {
 	b := m.branch
 	if b == nil || b.runs.Used(&n.runs) == 0 {
@@ -92,7 +92,7 @@ func (m *nodeState) stepsAgain(n *walkNode) uint64 {
 	return times
 }
 
-// skip passes k times what a node has used since then.
+// skip skips k times what a node has used since then.
 func (m *nodeState) skip(n *walkNode, k uint64) {
 	if b := m.branch; b == nil || b.runs.Used(&n.runs) == 0 {
 		n.left -= k * (m.left - n.left)

@@ -16,13 +16,14 @@ import (
 // part is a part of a random program: a call, or a loop over parts.
 type part struct {
 	node  int
-	value func(n int) uint64 // of an argument that varies, by the number of the call
-	times []int              // of the loop, in turn
+	value func(n int) uint64 // of a varying argument, by the number of the call
+	times []int              // iterations of the loop, in turn
 	body  []*part
 	turn  int
 }
 
-// randomPart: with plain 6, some arguments vary; with more fewer.
+// randomPart makes a random part. With plain 6 some arguments vary; the larger plain is, the
+// fewer.
 func randomPart(r *rand.Rand, depth, plain int) *part {
 	if depth == 0 || r.IntN(3) == 0 {
 		p := &part{node: r.IntN(12)}
@@ -93,7 +94,7 @@ func recordParts(t *testing.T, r *rand.Rand, most, plain int) (*efg.Stream, []ef
 	return s, defs.List
 }
 
-// expand writes out steps.
+// expand expands steps.
 func expand(f *efg.FoldedWalk, steps []efg.Step, each func(*efg.Step)) (count int) {
 	for i := range steps {
 		count++
@@ -111,7 +112,7 @@ func expand(f *efg.FoldedWalk, steps []efg.Step, each func(*efg.Step)) (count in
 	return count
 }
 
-// foldEqualsWalk checks that a folded walk stands for the walk.
+// foldEqualsWalk checks that a folded walk, expanded, equals the walk.
 func foldEqualsWalk(t *testing.T, s *efg.Stream, defs []efg.Def, mask uint64) (steps int) {
 	t.Helper()
 	masks := make([]uint64, len(s.Nodes))
@@ -145,8 +146,8 @@ func foldEqualsWalk(t *testing.T, s *efg.Stream, defs []efg.Def, mask uint64) (s
 	return steps
 }
 
-// A folded walk, written out, is the walk: random programs with nested loops, with
-// and without the arguments that vary, also after a run file has packed them.
+// A folded walk, expanded, equals the walk: random programs with nested loops, with and without
+// varying arguments, also after a run file has packed them.
 func TestFoldIsTheWalk(t *testing.T) {
 	events, steps := uint64(0), 0
 	for seed := range uint64(300) {
@@ -186,7 +187,7 @@ func encoded(t *testing.T, s *efg.Stream, defs []efg.Def) *runfile.Run {
 	return run
 }
 
-// Three times the events in loops of loops take no more steps.
+// Three times as many events in nested loops take no more steps.
 func TestFoldOfManyEvents(t *testing.T) {
 	first := foldedLoops(t, 100_000)
 	if more := foldedLoops(t, 300_000); more > first+first/10 || first > 2000 {
@@ -225,7 +226,7 @@ func add(t *testing.T, b *efg.Builder, site uint64) {
 	}
 }
 
-// loopsInLoop records an outer loop around so many loops of 7 calls.
+// loopsInLoop records an outer loop around a number of loops of 7 calls.
 func loopsInLoop(t *testing.T, loops int) (*efg.Stream, []efg.Def) {
 	var defs efg.Definitions
 	b := efg.NewBuilder(0, efg.DefaultDemote, &defs)
@@ -243,7 +244,7 @@ func loopsInLoop(t *testing.T, loops int) (*efg.Stream, []efg.Def) {
 	return s, defs.List
 }
 
-// allocated is how many bytes a folded walk allocates in all.
+// allocated is the total number of bytes that a folded walk allocates.
 func allocated(t *testing.T, s *efg.Stream, defs []efg.Def) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -255,8 +256,8 @@ func allocated(t *testing.T, s *efg.Stream, defs []efg.Def) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// The memory of a folded walk grows with the graph, however many loops there are:
-// what one loop's marks remember is what lies in the loop.
+// The memory of a folded walk grows with the graph, however many loops there are: the marks of
+// a loop only record what is in the loop.
 func TestFoldOfManyLoops(t *testing.T) {
 	s, defs := loopsInLoop(t, 200)
 	first := allocated(t, s, defs)
@@ -269,8 +270,8 @@ func TestFoldOfManyLoops(t *testing.T) {
 	}
 }
 
-// Where nothing repeats, in loops that cannot be told apart, memory stays bounded too,
-// and nothing is lost when marks are given up.
+// If nothing repeats, in loops that cannot be distinguished, memory is bounded too, and nothing
+// is lost when marks are dropped.
 func TestFoldOfTangle(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	var defs efg.Definitions

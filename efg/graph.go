@@ -17,7 +17,7 @@ type Stream struct {
 	Events uint64
 	// Hash is the recorder's rolling hash after Events events; see Roll.
 	Hash uint64
-	// Dropped counts events after the recorder had stopped for lack of space.
+	// Dropped counts events that occurred after the recorder had stopped for lack of space.
 	Dropped uint64
 	// End says how the stream ended.
 	End End
@@ -26,20 +26,20 @@ type Stream struct {
 	// Nodes in the order of their first event. The first one that is not Counted is
 	// the start.
 	Nodes []Node
-	// Checkpoints are places from which a walk can begin; nil: only the start.
+	// Checkpoints are positions from which a walk can begin; nil means only the start.
 	Checkpoints *Checkpoints
 	// Pending is the call that the thread was in when its recording ended; nil: none.
 	Pending *Pending
 
-	parts PartReader // of a long stream's times, which are not in the nodes
+	parts PartReader // times of a long stream, which are not in the nodes
 }
 
 // End is how a stream ended.
 type End uint8
 
 const (
-	// EndOpen: the process was still running, or it was killed; every event
-	// before the one in flight is there, and that one is Pending.
+	// EndOpen: the process was still running, or it was killed. Every event before the one in
+	// progress is recorded; that one is Pending.
 	EndOpen End = iota
 	// EndThread: the thread ended by itself.
 	EndThread
@@ -67,9 +67,9 @@ type Node struct {
 	// Attrs holds one attribute stream for each set bit of Mask, lowest bit
 	// first, with one value for each event at the node.
 	Attrs []Attr
-	// Counted is, at a node of failed polls that are only counted, how many there
-	// were. They are not among the stream's events: the node has no edges, and no
-	// attribute streams whatever its Mask. Its header says so.
+	// Counted is the number of failed polls at a node where these are only counted. They are
+	// not among the stream's events: the node has no edges, and no attribute streams whatever
+	// its Mask. Its header says so.
 	Counted uint64
 	// Stats are the node's times; nil if time was not recorded.
 	Stats *Stats
@@ -77,7 +77,7 @@ type Node struct {
 	Times *Times
 }
 
-// isCounted tells by a node's words whether its events are only counted.
+// isCounted reports, by a node's words, whether its events are only counted.
 func isCounted(words []uint64) bool {
 	return len(words) > 0 && signature.Header(words[0]).Counted()
 }
@@ -96,8 +96,8 @@ type Edge struct {
 	To uint32
 	// Weight is how often the step was taken.
 	Weight uint64
-	// The first Fixed branch runs of the edge are Count long. Of later ones the
-	// node's Counts has the lengths. If Fixed*Count == Weight there are none.
+	// The first Fixed branch runs of the edge have length Count. The lengths of later ones are
+	// in the node's Counts; if Fixed*Count == Weight there are none.
 	Count, Fixed uint64
 }
 
@@ -106,17 +106,16 @@ func (e *Edge) Varies() bool { return e.Fixed*e.Count != e.Weight }
 
 // Attr is the attribute stream of one demoted word at one node.
 type Attr struct {
-	// Values has a value for each event: the word itself for scalars and slots. For
-	// identities and vectors it is odd for a constant, whose number it is, doubled,
-	// plus 1; else the number of a definition, or the length of a vector, doubled.
+	// Values has a value for each event: the word itself for scalars and slots. For identities
+	// and arrays it is twice the number of a constant plus 1, or otherwise twice the number of
+	// a definition or the length of an array.
 	Values *seq.Seq
-	// Elems are the elements of vectors, one after the other; nil otherwise.
+	// Elems are the elements of arrays, one after another; nil for other words.
 	Elems *seq.Seq
 }
 
-// AttrWord returns the word that a value of the attribute stream of word i of n stands
-// for. Definitions that are missing, and vectors, which are made of the elements that
-// belong to the value, give 0.
+// AttrWord returns the word that a value of the attribute stream of word i of n stands for. It
+// is 0 for missing definitions, and for arrays, whose content is in Elems.
 func (p *Process) AttrWord(n *Node, i int, value uint64) uint64 {
 	switch f := signature.Header(n.Words[0]).Form(i); {
 	case f == signature.ScalarForm || f == signature.SlotForm:
@@ -129,8 +128,8 @@ func (p *Process) AttrWord(n *Node, i int, value uint64) uint64 {
 	return 0
 }
 
-// Visits returns how many events each node has: the steps that lead to it, and the
-// start itself for the first. Polls that are only counted are no events.
+// Visits returns the number of events of each node: the number of steps that lead to it, plus
+// one for the first node. Polls that are only counted are not events.
 func (s *Stream) Visits() []uint64 { return VisitsOf(s.Nodes) }
 
 // Stats are the times of a node's events in nanoseconds: of the calls, and of
@@ -140,8 +139,8 @@ type Stats struct {
 	Dur, Gap Interval
 }
 
-// Interval summarises durations in nanoseconds. Bins[i] counts those in
-// [2^(i+3), 2^(i+4)); the first and last bin take what lies outside.
+// Interval summarises durations in nanoseconds. Bins[i] counts those in [2^(i+3), 2^(i+4)); the
+// first and last bin include what lies outside.
 type Interval struct {
 	Sum, Min, Max uint64
 	Bins          [32]uint32
@@ -151,7 +150,7 @@ type Interval struct {
 type DefKind uint8
 
 const (
-	DefUnknown DefKind = iota // an identity word that nobody explained
+	DefUnknown DefKind = iota // an identity word without a definition
 	DefString                 // Data: bytes
 	DefVec                    // Words: elements
 	DefType                   // Words: combiner constant, size in bytes, then contents as in package signature
@@ -165,7 +164,7 @@ const (
 	DefRegion                 // Words: region number; Data: name (--buffers)
 )
 
-// Def gives an identity word its content.
+// Def defines the content of an identity word.
 type Def struct {
 	Kind  DefKind
 	Word  uint64
@@ -175,7 +174,7 @@ type Def struct {
 
 // Process is everything recorded of one process.
 type Process struct {
-	Rank    int    // in its MPI_COMM_WORLD plus the ranks of earlier worlds; -1 if never known
+	Rank    int    // in its MPI_COMM_WORLD plus the ranks of earlier worlds; -1 if unknown
 	Size    int    // of its MPI_COMM_WORLD
 	World   uint64 // equal for the processes of one MPI_COMM_WORLD
 	PID     int    // 0 in files of many processes
@@ -183,15 +182,15 @@ type Process struct {
 	Command []string
 	MPI     string // library version line
 	Start   int64  // Unix nanoseconds of the first recorded call; 0 in files without times
-	// Mono is what CLOCK_MONOTONIC was behind the time of day when the process
-	// began, ns; 0: not known. Files keep it only with traced times.
+	// Mono is the time of day minus CLOCK_MONOTONIC when the process began, in ns; 0 if
+	// unknown. Files keep it only with traced times.
 	Mono int64
-	// Clock is what CLOCK_MONOTONIC, ns, is behind the time since the run began, as
-	// the processes of the machine agree; from a file only.
+	// Clock is the time since the run began minus CLOCK_MONOTONIC in ns, the same for all
+	// processes of a machine; only from a file.
 	Clock int64
 	Began int64 // Start of the first process of the world, if Start is 0
-	// Sum is what files of many processes have in place of the streams' hashes:
-	// the sum of the process's group, with the group's first process; 0 with others.
+	// Sum replaces the streams' hashes in files of many processes: it is the sum of the
+	// process's group, stored with the group's first process, and 0 with the others.
 	Sum *uint64
 	// Defs in the order in which the process made them; ident attribute values
 	// count into it.
@@ -210,7 +209,7 @@ func (p *Process) WorldRank() int {
 	return p.Rank - p.WorldBase
 }
 
-// WordCount is the number of words of all events, not of counted polls.
+// WordCount is the number of words of all events, without counted polls.
 func (s *Stream) WordCount() uint64 {
 	nodes := s.Nodes
 	total := uint64(0)
@@ -227,7 +226,7 @@ func (s *Stream) WordCount() uint64 {
 	return total
 }
 
-// VisitsOf is Stream.Visits of a graph.
+// VisitsOf is Stream.Visits for the nodes of a graph.
 func VisitsOf(nodes []Node) []uint64 {
 	v := make([]uint64, len(nodes))
 	if i := start(nodes); i >= 0 {
@@ -243,7 +242,7 @@ func VisitsOf(nodes []Node) []uint64 {
 	return v
 }
 
-// AttrStreams is how many attribute streams a node has.
+// AttrStreams is the number of attribute streams of a node.
 func AttrStreams(header, mask uint64) int {
 	if signature.Header(header).Counted() {
 		return 0

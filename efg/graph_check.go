@@ -9,11 +9,11 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// StreamError says which stream breaks a rule of the format.
+// StreamError reports which stream violates a rule of the format.
 type StreamError struct {
 	Rank   int
 	Thread uint32
-	Node   int // -1: the stream as a whole
+	Node   int // -1 for the stream as a whole
 	Cause  error
 }
 
@@ -26,8 +26,8 @@ func (e *StreamError) Error() string {
 
 func (e *StreamError) Unwrap() error { return e.Cause }
 
-// CheckTimes checks that each node of a stream with a trace, whose graph CheckStream
-// has found right, has the times of its events.
+// CheckTimes checks that each node of a stream with a trace, whose graph CheckStream has
+// accepted, has the times of its events.
 func CheckTimes(s *Stream) (node int, err error) {
 	if s.Trace == nil {
 		return -1, nil
@@ -40,9 +40,9 @@ func CheckTimes(s *Stream) (node int, err error) {
 	return -1, nil
 }
 
-// CheckStream checks the rules of a graph: the form of its nodes, and that the
-// weights belong to one walk from the first node. It returns the number of the
-// node at fault, -1 if it is the graph as a whole.
+// CheckStream checks the rules of a graph: the form of its nodes, and that the weights belong
+// to one walk from the first node. It returns the number of the faulty node, -1 for the graph
+// as a whole.
 func CheckStream(s *Stream) (node int, err error) {
 	if s.End > EndExit {
 		return -1, fmt.Errorf("unknown end %d", s.End)
@@ -133,8 +133,8 @@ func checkForm(s *Stream, n *Node) error {
 	return nil
 }
 
-// checkFlow returns how often each node is visited. Every node but the last
-// one is left as often as it is entered.
+// checkFlow returns how often each node is visited. Every node except the last one is left as
+// often as it is entered.
 func checkFlow(s *Stream) (visits []uint64, node int, err error) {
 	visits = make([]uint64, len(s.Nodes))
 	total := uint64(0)
@@ -255,8 +255,8 @@ func checkRuns(n *Node) error {
 	return nil
 }
 
-// CheckDefs checks the rules of a process's definitions. It returns the number of
-// the one at fault.
+// CheckDefs checks the rules of a process's definitions. It returns the number of the faulty
+// one.
 func CheckDefs(defs []Def) (int, error) {
 	type key struct {
 		kind DefKind

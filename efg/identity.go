@@ -7,12 +7,12 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// identMask are the bits that an identity word has of a hash.
+// identMask selects the bits of a hash that are in an identity word.
 const identMask = uint64(1)<<62 - 1
 
-// Identity is the identity word that a definition's content gives: a hash; of modules that
-// of the build-id, or of the file's name if there is none. A definition that the recorder
-// names in another way has another word.
+// Identity is the identity word that a definition's content determines: a hash; for modules
+// that of the build-id, or of the file's name if there is none. A definition that the recorder
+// names differently has another word.
 func (d *Def) Identity() uint64 {
 	if d.Kind == DefModule {
 		path, build, _ := bytes.Cut(d.Data, []byte{0})

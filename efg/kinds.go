@@ -22,8 +22,8 @@ func slotWord(header uint64) int {
 	return 0
 }
 
-// Roll adds v to a stream's rolling hash. An event adds the XXH64 of its words
-// with the demoted ones zero, then each demoted word, lowest first.
+// Roll adds v to a stream's rolling hash. Each event adds the XXH64 of its words with the
+// demoted ones zero, and then each demoted word, lowest first.
 func Roll(h, v uint64) uint64 {
 	return (bits.RotateLeft64(h, 5) ^ v) * 0x9E3779B185EBCA87
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/efg-tools/efg/efg/seq"
 )
 
-// OpenStream is a stream as a recorder keeps it: the current branch run of each
-// node is not closed yet, and an event may be half recorded. The segment reader
-// and the builder both end here; Close makes a Stream of it.
+// OpenStream is a stream as a recorder keeps it: the current branch run of each node is not
+// closed yet, and an event may be half recorded. The segment reader and the builder both
+// produce one; Close makes a Stream from it.
 type OpenStream struct {
 	Thread  uint32
 	Events  uint64
@@ -20,8 +20,8 @@ type OpenStream struct {
 	End     End
 	Trace   *Trace
 	Last    uint32 // node of event Events-1
-	// Ahead: the recorder went on while this was read, so that every node may
-	// know of steps after event Events-1, each up to another moment.
+	// Ahead: the recorder continued while this was read, so each node may include steps after
+	// event Events-1, up to different moments.
 	Ahead bool
 	Nodes []OpenNode
 }
@@ -32,36 +32,34 @@ type OpenNode struct {
 	Mask  uint64
 	Edges []OpenEdge
 	Cur   int      // edge of the current run, -1 if none
-	Run   uint64   // its length so far; of a node of counted polls, their number
+	Run   uint64   // its length so far; for a node of counted polls, their number
 	Runs  *seq.Seq // edge numbers of all runs, the current one included; nil with one edge
-	// Counts are the lengths of the closed runs that their edges do not fix.
+	// Counts are the lengths of the closed runs whose edges do not fix them.
 	Counts *seq.Seq
 	Attrs  []Attr
 	Stats  *Stats
-	Times  *Times // of its events, and perhaps of later ones
+	Times  *Times // of its events, and possibly of later ones
 }
 
-// OpenEdge is an edge of an OpenNode. It covers closed runs only: how many
-// there are, how many steps they have, and that the first Fixed of them have
-// Count each. Edges must have been read after Counts: a run that Counts has
-// the length of is closed or being closed.
+// OpenEdge is an edge of an OpenNode. It covers closed runs only: their number, the number of
+// their steps, and that the first Fixed of them have length Count. Edges must have been read
+// after Counts: a run whose length is in Counts is closed or being closed.
 type OpenEdge struct {
 	To                        uint32
 	Runs, Total, Count, Fixed uint64
 }
 
-// ErrGraph is wrapped by all errors about a graph that cannot be.
+// ErrGraph is wrapped by all errors about impossible graphs.
 var ErrGraph = errors.New("impossible graph")
 
-// mostSteps bounds what is gone through step by step: a few bytes can stand for any
-// number of steps. A recorder that takes 100 ns for each needs half an hour for so many
-// at one node. Tests change it.
+// mostSteps bounds iterations step by step: a few bytes can stand for any number of steps. A
+// recorder that takes 100 ns for each needs half an hour for this many at one node. Tests
+// change it.
 var mostSteps uint64 = 1 << 34
 
-// Close returns the stream of exactly o.Events events. What an unfinished event
-// left behind is cut off: a step from the last node, a value at the node it led
-// to, an edge or node that was never used. If the recorder was ahead, the events
-// are walked through to find where each node stood.
+// Close returns the stream of exactly o.Events events. What an unfinished event left behind is
+// cut off: a step from the last node, a value at the node it led to, an edge or node that was
+// never used. If the recorder was ahead, the events are walked to find the state of each node.
 func (o *OpenStream) Close() (*Stream, error) {
 	s := &Stream{Thread: o.Thread, Events: o.Events, Hash: o.Hash, Dropped: o.Dropped, End: o.End, Trace: o.Trace}
 	if o.Events > 0 {
@@ -83,7 +81,7 @@ func (o *OpenStream) Close() (*Stream, error) {
 	return s, nil
 }
 
-// cut cuts off what belongs to later events than the last one.
+// cut cuts off what belongs to events after the last one.
 func (o *OpenStream) cut() error {
 	if err := o.check(); err != nil {
 		return err
@@ -94,8 +92,8 @@ func (o *OpenStream) cut() error {
 	return o.cutLast()
 }
 
-// used is how many nodes there are without those of later events. A node of counted
-// polls has none; it is one of these if the nodes before it are.
+// used is the number of nodes without those of later events. A node of counted polls has no
+// events; it is included if the nodes before it are.
 func (o *OpenStream) used(visits []uint64) int {
 	n := len(o.Nodes)
 	for i := n - 1; i >= 0; i-- {
@@ -149,9 +147,9 @@ func (n *OpenNode) steps() uint64 {
 	return total
 }
 
-// cutLast makes the last node's steps fit: all others' plus its own are one less
-// than there are events. Its own totals may be those of a moment between two
-// stores of an event that was not finished; they are counted again.
+// cutLast makes the last node's steps consistent: those of all nodes together are one less than
+// there are events. Its own totals may have been read between two stores of an unfinished
+// event; they are recounted.
 func (o *OpenStream) cutLast() error {
 	left := o.Events - 1
 	for i := range o.Nodes {
@@ -167,7 +165,7 @@ func (o *OpenStream) cutLast() error {
 	return o.Nodes[o.Last].cut(left)
 }
 
-// cutAll leaves every node the steps that it has in the first Events events.
+// cutAll reduces the steps of every node to those of the first Events events.
 func (o *OpenStream) cutAll() error {
 	if o.Events > mostSteps {
 		return fmt.Errorf("%w: more than %d events to follow", ErrGraph, mostSteps)
@@ -206,21 +204,21 @@ func (o *OpenStream) cutAll() error {
 	return nil
 }
 
-// runReader goes through the branch runs of a node.
+// runReader iterates over the branch runs of a node.
 type runReader struct {
 	node         *OpenNode
 	runs, counts seq.Iter
 	done         []OpenEdge // Runs and Total of the runs before the current one
-	nruns        uint64     // the current one included
+	nruns        uint64     // including the current one
 	cur          int        // its edge
-	left         uint64     // its length; all there is if it is not closed
+	left         uint64     // its length; what remains if it is not closed
 }
 
 func (n *OpenNode) runReader() *runReader {
 	return &runReader{node: n, runs: n.Runs.Iter(), counts: n.Counts.Iter(), done: make([]OpenEdge, len(n.Edges)), cur: -1}
 }
 
-// next goes to the next branch run.
+// next moves to the next branch run.
 func (r *runReader) next() error {
 	i, ok := r.runs.Next()
 	if r.node.Runs == nil {
@@ -243,7 +241,7 @@ func (r *runReader) next() error {
 	return nil
 }
 
-// cut leaves n its first steps steps. It goes through n's branch runs.
+// cut reduces n to its first steps steps, by iterating over n's branch runs.
 func (n *OpenNode) cut(steps uint64) error {
 	r := n.runReader()
 	run := uint64(0)
@@ -265,7 +263,7 @@ func (n *OpenNode) cut(steps uint64) error {
 	return n.keep(r.done, r.nruns, r.cur, run)
 }
 
-// keep puts the result of cut in place.
+// keep stores the result of cut.
 func (n *OpenNode) keep(done []OpenEdge, nruns uint64, cur int, run uint64) error {
 	used, varying := 0, uint64(0)
 	for i := range done {
@@ -295,17 +293,17 @@ func (n *OpenNode) keep(done []OpenEdge, nruns uint64, cur int, run uint64) erro
 	return err
 }
 
-// Turn is the end of a branch run and the begin of the next one, as a recorder notes it
+// Turn is the end of a branch run and the beginning of the next one, as noted by a recorder
 // that enters it at the node later.
 type Turn struct {
 	Run  uint64 // length of the run that ended
-	Runs uint64 // how many the node had before the next one
+	Runs uint64 // number of the node's runs before the next one
 	To   uint32 // node that the next one leads to
 }
 
 // Enter enters the turns at n that are not entered, of one or more that are given, oldest
-// first. The first of them may be entered in part; if the recorder went on while n was read,
-// all of them may be entered, and later ones, which are left out. n.Runs must have been read
+// first. The first of them may be entered in part; if the recorder continued while n was read,
+// all of them may be entered, and later ones, which are ignored. n.Runs must have been read
 // after the turns, and before n.Counts and n.Edges.
 func (n *OpenNode) Enter(turns []Turn) error {
 	run := n.Run
@@ -338,7 +336,7 @@ func (n *OpenNode) Enter(turns []Turn) error {
 	return nil
 }
 
-// writerOf returns a writer that has the values of a sequence.
+// writerOf returns a writer that contains the values of a sequence.
 func writerOf(s *seq.Seq) *seq.Writer {
 	w := seq.NewWriter(false)
 	it := s.Iter()
@@ -348,8 +346,8 @@ func writerOf(s *seq.Seq) *seq.Writer {
 	return w
 }
 
-// settle makes totals and the current edge those of n.Runs, whose last run is n.Run long.
-// It returns a writer that has these runs.
+// settle makes the totals and the current edge consistent with n.Runs, whose last run has
+// length n.Run. It returns a writer that contains these runs.
 func (n *OpenNode) settle() (*seq.Writer, error) {
 	r, w := n.runReader(), seq.NewWriter(false)
 	for range n.Runs.Len() {
@@ -398,7 +396,7 @@ func (n *OpenNode) turn(t *Turn, runs, counts *seq.Writer) error {
 	return nil
 }
 
-// visits returns how many events each node had, or counted polls.
+// visits returns the number of events, or counted polls, of each node.
 func (o *OpenStream) visits() []uint64 {
 	v := make([]uint64, len(o.Nodes))
 	if o.Events > 0 {
@@ -434,7 +432,7 @@ func (n *OpenNode) close(to *Node, visits uint64) error {
 		n.closeRun(to)
 	}
 	if n.Stats != nil && n.Stats.Count > visits {
-		to.Stats = nil // of later events, too: they cannot be told apart
+		to.Stats = nil // of later events, too: they cannot be separated
 	}
 	for i := range to.Attrs {
 		if err := to.Attrs[i].trim(visits); err != nil {
@@ -450,8 +448,8 @@ func (n *OpenNode) close(to *Node, visits uint64) error {
 	return nil
 }
 
-// closeCounted is close for a node of counted polls. Where there is a later node it
-// has at least one, whatever was read of it.
+// closeCounted is close for a node of counted polls. If there is a later node it has at least
+// one poll, whatever was read.
 func (n *OpenNode) closeCounted(to *Node, visits uint64) error {
 	if len(n.Edges) > 0 {
 		return fmt.Errorf("%w: edges from polls that are only counted", ErrGraph)
@@ -486,8 +484,8 @@ func (a *Attr) trim(n uint64) error {
 		return fmt.Errorf("%w: %d values for %d events", ErrGraph, a.Values.Len(), n)
 	}
 	a.Values = a.Values.Prefix(n)
-	// There may be elements of an event whose length is not there yet; too many lengths are
-	// not gone through for those.
+	// There may be elements of an event whose length is not stored yet; an excessive number of
+	// lengths is not summed for those.
 	if a.Elems == nil || n > mostSteps {
 		return nil
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// snapshot is what a reader of a running process notes first.
+// snapshot is what a reader of a running process reads first.
 type snapshot struct {
 	events, hash uint64
 	last         int
@@ -27,8 +27,8 @@ func randomInput(r *rand.Rand, i int) Input {
 	return Input{Words: words}
 }
 
-// A stream whose recorder went on while it was read is that of the events that
-// were there at first.
+// A stream whose recorder continued while it was read consists of the events at the beginning
+// of the read.
 func TestCloseAhead(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -85,7 +85,7 @@ func checkAhead(t *testing.T, b *Builder, s snapshot, events []Input) {
 	}
 }
 
-// A reader that is told too little says so.
+// A reader that has too little information says so.
 func TestCloseAheadOfNothing(t *testing.T) {
 	b := NewBuilder(0, 6, &Definitions{})
 	r := rand.New(rand.NewPCG(1, 1))

@@ -6,19 +6,18 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Pending is a call in progress: a thread had entered it and it had not returned
-// when the recording ended. It is not an event, and no part of the graph, so that
-// ranks that were killed in different calls still share theirs.
+// Pending is a call in progress, which had not returned when the recording ended. It is not an
+// event, and not part of the graph, so ranks that were killed in different calls still share
+// their graphs.
 type Pending struct {
 	// Words are like those of an event. What a call returns is
 	// absent; arrays that are recorded then are words without a definition.
 	Words []uint64
-	// Since is when the call was entered: nanoseconds after the process's Start;
-	// 0: not known.
+	// Since is when the call was entered: nanoseconds after the process's Start; 0 if unknown.
 	Since uint64
 }
 
-// NewPending makes a call in progress of the words that a recorder had of it.
+// NewPending makes a call in progress from the words that a recorder had of it.
 func NewPending(words []uint64, since uint64) *Pending {
 	p := &Pending{Words: append([]uint64(nil), words...), Since: since}
 	p.Words[0] = uint64(signature.Header(words[0]).WithoutError())
@@ -31,8 +30,8 @@ func NewPending(words []uint64, since uint64) *Pending {
 	return p
 }
 
-// At is when the call of a thread of the process was entered, in Unix nanoseconds; 0: not
-// known.
+// At is when the call of a thread of the process was entered, in Unix nanoseconds; 0 if
+// unknown.
 func (p *Pending) At(of *Process) int64 {
 	if p.Since == 0 || of.Start == 0 {
 		return 0
@@ -40,7 +39,7 @@ func (p *Pending) At(of *Process) int64 {
 	return of.Start + int64(p.Since)
 }
 
-// Check checks what the run file's format asks for.
+// Check checks the rules of the run file's format.
 func (p *Pending) Check() error {
 	if p == nil {
 		return nil

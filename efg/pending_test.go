@@ -6,7 +6,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// What a call returns is not known while it goes on.
+// The results of a call are unknown while it is in progress.
 func TestResultsOfACallInProgressAreAbsent(t *testing.T) {
 	p := signature.ProcByName("MPI_Irecv")
 	words := make([]uint64, len(p.Words))

@@ -1,8 +1,8 @@
 package efg
 
-// Readable goes through a process as those do who read it from a run file: every event
-// of every stream, with its words. A recording that was damaged, and whose graph no
-// recorder can have made, is a *StreamError. Long streams get their checkpoints on the way.
+// Readable iterates over a process as a reader of its run file would: every event of every
+// stream, with its words. A damaged recording, whose graph no recorder can have made, causes a
+// *StreamError. Long streams get their checkpoints in passing.
 func (p *Process) Readable() error {
 	for i := range p.Streams {
 		s := &p.Streams[i]

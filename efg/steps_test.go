@@ -7,7 +7,7 @@ import (
 	"github.com/efg-tools/efg/efg/seq"
 )
 
-// fewSteps lowers the bound of what is gone through.
+// fewSteps lowers the bound on iterations.
 func fewSteps(t *testing.T) {
 	t.Helper()
 	was := mostSteps
@@ -17,7 +17,7 @@ func fewSteps(t *testing.T) {
 
 const huge = 1 << 50
 
-// endlessly is a sequence of the given values, over and over.
+// endlessly is a sequence that repeats the given values.
 func endlessly(t *testing.T, values ...uint64) *seq.Seq {
 	t.Helper()
 	var symbols []seq.Symbol
@@ -31,8 +31,8 @@ func endlessly(t *testing.T, values ...uint64) *seq.Seq {
 	return s
 }
 
-// A few bytes of a recording can stand for more steps than anybody can take. What goes
-// through them gives up, and what can do without goes on.
+// A few bytes of a recording can stand for more steps than can be iterated. What would iterate
+// them gives up, and what does not need to works.
 func TestEndlessStreams(t *testing.T) {
 	fewSteps(t)
 	node := func(words ...uint64) OpenNode {

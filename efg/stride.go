@@ -6,9 +6,8 @@ import (
 	"github.com/efg-tools/efg/efg/seq"
 )
 
-// StrideEdge stands for the branch runs of one edge whose sequence numbers form
-// an arithmetic progression and which are all Count events long. Sequence
-// numbers count the branch runs of the node from 1.
+// StrideEdge stands for branch runs of one edge, all of length Count, whose sequence numbers
+// form an arithmetic progression. Sequence numbers count the branch runs of the node from 1.
 type StrideEdge struct {
 	To                  uint32
 	First, Last, Stride uint64 // Stride is 0 if there is one run
@@ -24,9 +23,9 @@ func (e StrideEdge) String() string {
 	return fmt.Sprintf("%d,%d,%d,%d", e.First, e.Last, e.Stride, e.Count)
 }
 
-// StrideEdges returns the stride-compressed edges of a branch node, by first
-// sequence number. It takes time linear in the number of branch runs. Of the
-// other nodes, whose single edge has only a weight, it returns nil.
+// StrideEdges returns the stride-compressed edges of a branch node, by first sequence number.
+// It takes time linear in the number of branch runs. It returns nil for other nodes, whose
+// single edge has only a weight.
 func StrideEdges(n *Node) []StrideEdge {
 	if len(n.Edges) < 2 || n.Runs == nil {
 		return nil
@@ -53,7 +52,7 @@ func StrideEdges(n *Node) []StrideEdge {
 	}
 }
 
-// extend takes the run with number seq in if it continues the progression.
+// extend adds the run with number seq if it continues the progression.
 func (e *StrideEdge) extend(seq uint64) bool {
 	switch {
 	case e.First == e.Last:
@@ -65,7 +64,7 @@ func (e *StrideEdge) extend(seq uint64) bool {
 	return true
 }
 
-// runLengths gives the lengths of a node's branch runs, run by run.
+// runLengths iterates over the lengths of a node's branch runs.
 type runLengths struct {
 	n      *Node
 	used   []uint64 // per edge: runs so far
@@ -76,8 +75,8 @@ func newRunLengths(n *Node) *runLengths {
 	return &runLengths{n: n, used: make([]uint64, len(n.Edges)), counts: n.Counts.Iter()}
 }
 
-// next returns the length of the next branch run, which is one of the edge; 0 if
-// there is none.
+// next returns the length of the next branch run, which belongs to the edge; 0 if there is
+// none.
 func (l *runLengths) next(edge uint64) uint64 {
 	if l.used[edge] < l.n.Edges[edge].Fixed {
 		l.used[edge]++

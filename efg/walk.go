@@ -9,9 +9,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Walker goes through a stream's events in order. Its memory is that of the
-// graph, not of the events. The slices it returns are valid until the next call
-// of Next.
+// Walker iterates over a stream's events in order. It needs memory for the graph, not for the
+// events. The slices it returns are valid until the next call of Next.
 type Walker struct {
 	stream *Stream
 	defs   []Def
@@ -37,8 +36,8 @@ type walkNode struct {
 
 type walkEdge struct {
 	to           int
-	count, fixed uint64 // the next fixed runs are count long
-	begun, steps uint64 // runs, and their lengths together
+	count, fixed uint64 // the next fixed runs have length count
+	begun, steps uint64 // number of runs, and the sum of their lengths
 }
 
 type walkAttr struct {
@@ -50,11 +49,11 @@ type walkAttr struct {
 	vec    []uint64
 }
 
-// maxVec bounds the vectors of a walk, because a small file can hold a sequence
-// that expands without bound. No MPI call takes arrays that long.
+// maxVec bounds the arrays of a walk, because a small file can hold a sequence that expands
+// without bound. No MPI call takes arrays that long.
 const maxVec = 1 << 26
 
-// ErrWalk is wrapped by errors that a walk runs into.
+// ErrWalk is wrapped by errors that end a walk.
 var ErrWalk = errors.New("broken graph")
 
 // Walk starts at the stream's first event. defs are the process's definitions.
@@ -87,7 +86,7 @@ func (n *walkNode) open(from *Node) {
 	}
 }
 
-// Next goes to the next event; false at the end or on an error.
+// Next moves to the next event; false at the end or on an error.
 func (w *Walker) Next() bool {
 	if !w.step() {
 		return false
@@ -98,7 +97,7 @@ func (w *Walker) Next() bool {
 	return true
 }
 
-// step goes to the node of the next event, whose attributes are still to be read.
+// step moves to the node of the next event, whose attributes have not been read yet.
 func (w *Walker) step() bool {
 	if w.seq == w.stream.Events || w.err != nil {
 		return false
@@ -217,7 +216,7 @@ func (w *Walker) Words() []uint64 {
 	return w.words
 }
 
-// value turns a stored attribute value into the word.
+// value converts a stored attribute value into the word.
 func (w *Walker) value(a *walkAttr) (uint64, bool) {
 	switch {
 	case a.form == signature.ScalarForm || a.form == signature.SlotForm:
@@ -232,16 +231,16 @@ func (w *Walker) value(a *walkAttr) (uint64, bool) {
 	return 0, w.fail(fmt.Sprintf("word %d: definition %d of %d", a.word, a.raw>>1, len(w.defs)))
 }
 
-// Attr returns the word that attribute stream k of the current node gives to
-// the current event, and its index in the event's words.
+// Attr returns the word of attribute stream k of the current node for the current event, and
+// its index in the event's words.
 func (w *Walker) Attr(k int) (index int, word uint64) {
 	a := &w.nodes[w.cur].attrs[k]
 	word, _ = w.value(a)
 	return a.word, word
 }
 
-// Stored returns the value of attribute stream k of the current node at the current event as
-// it is stored, and the elements of a vector.
+// Stored returns the value of attribute stream k of the current node for the current event as
+// it is stored, and the elements of an array.
 func (w *Walker) Stored(k int) (value uint64, elems []uint64) {
 	a := &w.nodes[w.cur].attrs[k]
 	if a.form != signature.VecForm || a.raw&1 != 0 {
@@ -277,8 +276,7 @@ func (w *Walker) defined(word uint64) []uint64 {
 	return w.vecs[word]
 }
 
-// visits returns the number of events at each node so far, of a walk that began
-// at the start.
+// visits returns the number of events at each node so far, for a walk that began at the start.
 func (w *Walker) visits() []uint64 {
 	v := make([]uint64, len(w.nodes))
 	v[start(w.stream.Nodes)] = 1
@@ -300,9 +298,9 @@ func (w *Walker) visits() []uint64 {
 	return v
 }
 
-// Verify walks the stream and compares the number of events and the rolling
-// hash with the recorder's, and the stream's checkpoints with where they lie. A nil
-// error proves that the sequence is the one the recorder saw.
+// Verify walks the stream and compares the number of events, the rolling hash and the positions
+// of the checkpoints with the stored ones. A nil error proves that the sequence is the one the
+// recorder saw.
 func (s *Stream) Verify(defs []Def) error {
 	h, err := s.WalkHash(defs)
 	if err == nil && h != s.Hash {

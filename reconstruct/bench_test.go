@@ -27,7 +27,7 @@ func halo(tb testing.TB, n int) *Process {
 	return r.process()
 }
 
-// perEvent runs f over the process's events until b.N of them were seen.
+// perEvent runs f over the process's events until it has seen b.N of them.
 func perEvent(b *testing.B, p *Process, f func(*Event)) {
 	seen := 0
 	b.ReportAllocs()
@@ -61,7 +61,7 @@ func BenchmarkText(b *testing.B) {
 	perEvent(b, p, func(e *Event) { buf = e.AppendText(buf[:0]) })
 }
 
-// TestNoAllocationPerEvent: a longer run needs no more memory to be written.
+// TestNoAllocationPerEvent: writing a longer run needs no more memory.
 func TestNoAllocationPerEvent(t *testing.T) {
 	allocs := func(n int) float64 {
 		p := halo(t, n)

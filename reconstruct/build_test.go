@@ -11,14 +11,13 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// recorder makes streams of events given as text, one call a line:
+// recorder makes streams from events given as text, one call a line:
 //
 //	MPI_Irecv count=4 datatype=MPI_INT source=MPI_ANY_SOURCE request=0
 //
-// Words that are not named are 0, results that are not named absent. Values are
-// numbers, constants, ids "@node.slot" or "@thread:node.slot", identities
-// "#hex", strings in quotes, and lists "[a,b]". A word at the front, "!NAME", is
-// the error class.
+// Words that are not named are 0, results that are not named absent. Values are numbers,
+// constants, ids "@node.slot" or "@thread:node.slot", identities "#hex", strings in quotes, and
+// lists "[a,b]". A leading "!NAME" is the error class.
 type recorder struct {
 	t     testing.TB
 	defs  efg.Definitions
@@ -87,7 +86,7 @@ func (r *recorder) input(line string) efg.Input {
 	return in
 }
 
-// word finds a word by its shown name; a name with ">" is the result's.
+// word finds a word by its displayed name; a name with ">" belongs to the result.
 func (r *recorder) word(p *signature.Proc, name string) int {
 	name, out := strings.CutSuffix(name, ">")
 	if name == "site" {
@@ -161,7 +160,7 @@ func (r *recorder) lastNode() int {
 	return node
 }
 
-// process returns what was recorded.
+// process returns the recorded process.
 func (r *recorder) process() *Process {
 	r.t.Helper()
 	p := &efg.Process{Rank: 2, Size: 4, Defs: r.defs.List}

@@ -90,8 +90,8 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	started := map[uint64]uint64{} // by request: where it was started last
-	between := map[uint64]int{}    // how often there were so many calls
+	started := map[uint64]uint64{} // by request: where it was last started
+	between := map[uint64]int{}    // how often there were this many calls
 	for e, err := range p.Events(0, reconstruct.Options{}) {
 		if err != nil {
 			log.Fatal(err)

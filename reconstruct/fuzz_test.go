@@ -11,7 +11,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// source makes events out of arbitrary bytes.
+// source makes events from arbitrary bytes.
 type source struct{ b []byte }
 
 func (s *source) byte() byte {
@@ -41,7 +41,7 @@ func (s *source) word() uint64 {
 	return v & 3
 }
 
-// event returns an event of any procedure, or with a header that is none's.
+// event returns an event of any procedure, or with a header of none.
 func (s *source) event(defs *efg.Definitions) efg.Input {
 	procs := signature.Procs()
 	p := &procs[(int(s.byte())|int(s.byte())<<8)%len(procs)]
@@ -79,8 +79,8 @@ func (s *source) event(defs *efg.Definitions) efg.Input {
 	return in
 }
 
-// FuzzReconstruct: any events, made into graphs, written to a file and read
-// back, are the events that went in; and every format can tell them.
+// FuzzReconstruct: arbitrary events, made into graphs, written to a file and read back, come
+// out unchanged, and every format can represent them.
 func FuzzReconstruct(f *testing.F) {
 	f.Add([]byte("event flow graphs"))
 	f.Add(bytes.Repeat([]byte{3, 1, 0, 0, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5}, 40))
@@ -129,7 +129,7 @@ func FuzzReconstruct(f *testing.F) {
 	})
 }
 
-// throughFile writes what was built to a file and reads it.
+// throughFile writes a recording to a file and reads it back.
 func throughFile(t *testing.T, b *efg.Builder, defs *efg.Definitions) *Process {
 	t.Helper()
 	s, err := b.Stream()

@@ -8,8 +8,8 @@ import (
 	"github.com/efg-tools/efg/efg/seq"
 )
 
-// spoil changes a graph as a broken file could: the reader of run files refuses
-// masks without attribute streams and edges to nowhere, nothing more.
+// spoil changes a graph as a broken file could: the reader of run files only rejects masks
+// without attribute streams and edges to nowhere.
 func spoil(s *source, nodes []efg.Node) {
 	for len(s.b) > 0 && len(nodes) > 0 {
 		n := &nodes[int(s.byte())%len(nodes)]
@@ -46,8 +46,8 @@ func sequence(s *source) *seq.Seq {
 	return w.Seq()
 }
 
-// FuzzHostileGraph: a graph that cannot be ends with an error or with some
-// events, never with a panic or without end.
+// FuzzHostileGraph: reconstructing an impossible graph ends with an error or with some events,
+// never with a panic.
 func FuzzHostileGraph(f *testing.F) {
 	f.Add([]byte("event flow graphs"), []byte{0, 1, 2, 3, 4, 5, 6, 7})
 	f.Add(make([]byte, 300), []byte{0, 1, 1, 9, 9, 9, 9, 9, 9, 9})

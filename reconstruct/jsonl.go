@@ -2,7 +2,7 @@ package reconstruct
 
 import "strconv"
 
-// AppendJSON appends the event as one line of JSON; docs/jsonl.md describes it.
+// AppendJSON appends the event as one line of JSON; docs/jsonl.md describes the format.
 func (e *Event) AppendJSON(b []byte) []byte {
 	b = append(b, `{"rank":`...)
 	b = strconv.AppendInt(b, int64(e.Rank()), 10)
@@ -23,10 +23,10 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	return append(e.node.appendPMPI(b), jsonStyle.end...)
 }
 
-// AppendJSONArguments appends the object of the event's arguments: "args" of AppendJSON.
+// AppendJSONArguments appends the object with the event's arguments, "args" in AppendJSON.
 func (e *Event) AppendJSONArguments(b []byte) []byte { return e.appendEvent(b, jsonArguments) }
 
-// AppendJSONResults appends the object of the event's results: "out" of AppendJSON.
+// AppendJSONResults appends the object with the event's results, "out" in AppendJSON.
 func (e *Event) AppendJSONResults(b []byte) []byte { return e.appendEvent(b, jsonResults) }
 
 // appendPMPI appends, in JSON, that the program called the procedure by its PMPI_ name,
@@ -54,8 +54,7 @@ func (e *Event) AppendText(b []byte) []byte {
 	return e.appendEvent(b, textStyle)
 }
 
-// AppendCall appends the call as AppendText does, without rank, number, times and
-// end of line.
+// AppendCall appends the call like AppendText, but without rank, number, times and line end.
 func (e *Event) AppendCall(b []byte) []byte {
 	b = e.appendEvent(b, textStyle)
 	return b[:len(b)-len(textStyle.end)]

@@ -9,7 +9,7 @@ import (
 	"github.com/efg-tools/efg/efg"
 )
 
-// lines returns the events of a stream as text, a line each.
+// lines returns the events of a stream as text, one per line.
 func lines(t testing.TB, p *Process, stream int, opt Options, write func(*Event, []byte) []byte) []string {
 	t.Helper()
 	var out []string
@@ -22,7 +22,7 @@ func lines(t testing.TB, p *Process, stream int, opt Options, write func(*Event,
 	return out
 }
 
-// body cuts a JSON line down to its arguments and results.
+// body reduces a JSON line to its arguments and results.
 func body(line string) string {
 	i := strings.Index(line, `"op":"`)
 	return strings.TrimSuffix(line[i+len(`"op":"`):], `,"site":"unknown"}`)
@@ -49,7 +49,7 @@ func checkJSON(t *testing.T, p *Process, stream int, want []string) {
 	}
 }
 
-// The line that the format was specified with.
+// The line with which the format was specified.
 func TestJSONLine(t *testing.T) {
 	r := newRecorder(t)
 	for i := range 18 {
@@ -99,8 +99,8 @@ func TestJSONArguments(t *testing.T) {
 	})
 }
 
-// The array of a call that finds what the last one left is told in full, and
-// statuses that say nothing new are told from the posting calls.
+// An array that a call finds as the last one left it is shown in full, and statuses that
+// contain nothing new are derived from the posting calls.
 func TestJSONArraysOfRequests(t *testing.T) {
 	r := newRecorder(t)
 	r.calls(`
@@ -138,8 +138,8 @@ func TestJSONArraysOfRequests(t *testing.T) {
 	})
 }
 
-// What a status does not tell is told from the posting call, also where that
-// call's arguments are demoted.
+// What a status does not contain is derived from the posting call, even if that call's
+// arguments are demoted.
 func TestJSONStatusesAsPosted(t *testing.T) {
 	const (
 		as    = "status.source=EFG_AS_POSTED status.tag=EFG_AS_POSTED "
@@ -212,7 +212,7 @@ func TestJSONPersistentRequests(t *testing.T) {
 	}
 }
 
-// Arguments that grow are demoted and still told event by event.
+// Arguments that grow are demoted and still shown for each event.
 func TestJSONDemotedArguments(t *testing.T) {
 	r := newRecorder(t)
 	var want []string
@@ -237,7 +237,7 @@ func TestJSONDemotedArguments(t *testing.T) {
 	}
 }
 
-// What a receive with demoted arguments was posted with is remembered.
+// What a receive with demoted arguments was posted with is tracked.
 func TestJSONStatusOfDemotedReceive(t *testing.T) {
 	r := newRecorder(t)
 	for i := range 100 {
@@ -289,7 +289,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// Any part of the events is as it is in the whole.
+// Every range of events is the same as in the whole.
 func TestRangeOfEvents(t *testing.T) {
 	r := newRecorder(t)
 	for i := range 50 {

@@ -9,7 +9,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// style is a way to write events.
+// style is a format for writing events.
 type style struct {
 	index  int // of node.layouts
 	quote  string
@@ -33,8 +33,8 @@ var (
 	jsonResults   = &style{index: 3, quote: `"`, assign: `":`, sep: `,"`, outs: [2]string{"{", "}"}}
 )
 
-// layout is how events of a node are written: constant text, with the parts that vary between
-// events in between.
+// layout is how events of a node are written: constant text with fields in between that vary
+// between events.
 type layout struct {
 	segments []segment
 }
@@ -51,7 +51,7 @@ type field struct {
 	form  fieldForm
 	word  int
 	param *signature.Param
-	// datatype is the word of the received elements' datatype; 0: that of the
+	// datatype is the word of the datatype of the received elements; 0 means that of the
 	// completed request.
 	datatype int
 }
@@ -68,9 +68,9 @@ const (
 	manyStatuses
 )
 
-// fields returns the arguments and results of the node's procedure, each in the
-// order of the C binding. The request that a call issues is shown with the
-// arguments, as the binding has it; other new handles with the results.
+// fields returns the arguments and results of the node's procedure, each in the order of the C
+// binding. As in the binding, the request that a call issues is shown with the arguments; other
+// new handles are shown with the results.
 func (n *node) fields() (args, outs []field) {
 	if n.proc == nil {
 		return nil, nil
@@ -123,7 +123,7 @@ func formOf(q *signature.Param, w *signature.Word) fieldForm {
 	return oneWord
 }
 
-// receivedType is the word of the datatype that a status counts.
+// receivedType is the word of the datatype of the elements that a status counts.
 func (n *node) receivedType() int {
 	if n.proc.Completes != "" || n.proc.Peeks != "" {
 		return 0
@@ -134,7 +134,7 @@ func (n *node) receivedType() int {
 	return n.proc.Roles.Recv.Type
 }
 
-// constant reports whether a field is the same for all events of the node.
+// constant reports whether a field is equal for all events of the node.
 func (n *node) constant(f *field) bool {
 	if n.demoted(f.word) {
 		return false
@@ -203,7 +203,7 @@ func (e *Event) layResults(l *layout, text []byte, outs []field, st *style) []by
 	return text
 }
 
-// layFields adds fields to the layout. text is what was not added yet.
+// layFields adds fields to the layout. text has not been added yet.
 func (e *Event) layFields(l *layout, text []byte, fields []field, st *style) []byte {
 	for i := range fields {
 		f := &fields[i]
@@ -240,7 +240,7 @@ func (e *Event) siteText() string {
 	return e.Site()
 }
 
-// appendEvent appends all of an event but what comes before the procedure.
+// appendEvent appends all of an event except what precedes the procedure.
 func (e *Event) appendEvent(b []byte, st *style) []byte {
 	for _, s := range e.layoutOf(st).segments {
 		b = st.appendText(b, s.text)
@@ -251,8 +251,7 @@ func (e *Event) appendEvent(b []byte, st *style) []byte {
 	return b
 }
 
-// appendText appends constant text. The separator at its front is left out if
-// no field is in front of it.
+// appendText appends constant text. A leading separator is omitted if no field precedes it.
 func (st *style) appendText(b, text []byte) []byte {
 	if len(text) > 0 && text[0] == ',' && opens(b) {
 		text = text[len(st.sep)-len(st.quote):]

@@ -7,10 +7,9 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// AppendMTF appends the event in the terms of the MPI Trace Format: an object of
-// the metamodel's class for each operation that the call is, one JSON object a
-// line. docs/mtf.md describes them. Options.Issues must have been set, so that a
-// wait knows the operations that it completes.
+// AppendMTF appends the event in terms of the MPI Trace Format: for each operation of the call
+// an object of the metamodel's class, one JSON object per line. docs/mtf.md describes them.
+// Options.Issues must be set, so that a wait refers to the operations that it completes.
 func (e *Event) AppendMTF(b []byte) []byte {
 	if e.node.proc == nil {
 		return e.appendClass(b, signature.OtherOps)
@@ -138,7 +137,7 @@ func (m *mtf) request() {
 	m.b = m.e.appendNewObject(m.b, &f, jsonStyle)
 }
 
-// message appends the message that a receive got. From MPI_PROC_NULL comes none.
+// message appends the message that a receive received. From MPI_PROC_NULL there is none.
 func (m *mtf) message(s status) {
 	if !s.known || s.source == signature.ProcNull {
 		return
@@ -227,7 +226,7 @@ func (m *mtf) operations(class string, done []int) {
 	}
 }
 
-// operationClass is how the operation that a node issues is referred to.
+// operationClass is the class by which the operation that a node issues is referred to.
 func operationClass(n *node) string {
 	if n == nil || n.proc == nil || n.proc.Sends() == n.proc.Receives() {
 		return "Operation"

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// mtfLines are the objects of a process's first stream, without their common
-// attributes' names.
+// mtfLines are the objects of a process's first stream, without the names of their common
+// attributes.
 func mtfLines(t *testing.T, p *Process) []string {
 	t.Helper()
 	var out []string

@@ -10,12 +10,12 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Names maps the identity words of a process to their texts. It is safe for concurrent use.
+// Names maps the identity words of a process to text. It is safe for concurrent use.
 type Names struct {
 	strings map[uint64]string       // content of strings
 	handles map[uint64]string       // "type:…", "group:…", "op:…", families "comm:…"
-	sites   map[uint64]runfile.Site // callsites with their places in the source
-	places  map[uint64]string       // of others: module and offset
+	sites   map[uint64]runfile.Site // callsites with source locations
+	places  map[uint64]string       // other callsites: module and offset
 	sizes   map[uint64]uint64       // bytes of datatypes
 	regions map[uint64]string
 }
@@ -71,7 +71,7 @@ func (n *Names) add(d *efg.Def, modules map[uint64]string) {
 	}
 }
 
-// moduleName is the file name in a module definition's data, as it can stand in a text.
+// moduleName is the file name in a module definition's data, in a form suitable for text.
 func moduleName(data []byte) string {
 	start, end := 0, len(data)
 	for i, c := range data {
@@ -99,7 +99,7 @@ var defPrefix = map[efg.DefKind]string{
 	efg.DefType: "type:", efg.DefGroup: "group:", efg.DefOp: "op:",
 }
 
-// shortDigits is how many hex digits a handle's text has, unless two handles
+// shortDigits is the minimum number of hex digits of a handle's text; more are used if handles
 // of the process share them.
 const shortDigits = 8
 
@@ -128,8 +128,8 @@ func (n *Names) nameHandles(defs []efg.Def) {
 	}
 }
 
-// handleDigits are all hex digits of an identity: of a content hash, or of the
-// family in a word with sequence number.
+// handleDigits are all hex digits of an identity: of a content hash, or of the family in a word
+// with a sequence number.
 func handleDigits(hash bool, word uint64) string {
 	if hash {
 		return fmt.Sprintf("%016x", word)
@@ -194,8 +194,7 @@ func (n *Names) appendHandle(b []byte, kind signature.Kind, w uint64, thread uin
 	return b
 }
 
-// appendID appends "req:NODE.SLOT", with the thread in front of the node if it
-// is another one.
+// appendID appends "req:NODE.SLOT", preceded by the thread if it is another one.
 func appendID(b []byte, kind signature.Kind, id signature.ID, thread uint32) []byte {
 	b = append(b, handlePrefix[kind]...)
 	if id.Thread != thread {

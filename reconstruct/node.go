@@ -10,29 +10,29 @@ import (
 
 // node is what events with one signature have in common.
 type node struct {
-	proc   *signature.Proc // nil: not in the table, or not with these words
+	proc   *signature.Proc // nil if the table does not have it, or not with these words
 	header signature.Header
 	words  []uint64
 	mask   uint64
 
-	// requests is the word of the request, or the array of requests, that the
-	// call completes, tests or starts; 0: none.
+	// requests is the word of the request, or of the array of requests, that the call
+	// completes, tests or starts; 0 if there is none.
 	requests    int
 	requestsVec bool
 	completes   completion
-	// flag, index and indices are the words that say what completed; 0: none.
+	// flag, index and indices are the words that say what completed; 0 if there is none.
 	flag, index, indices int
-	// request is the slot word of the request that the call issues; 0: none.
+	// request is the slot word of the request that the call issues; 0 if there is none.
 	request int
 	receive receiveWords
 	tracked tracking
 
-	vecs [][]uint64 // content of vec words that are not demoted, by word
+	vecs [][]uint64 // by word: content of array words that are not demoted
 
-	layouts [4]*layout // made when first needed
+	layouts [4]*layout // created when first needed
 }
 
-// completion says which requests a call completes, or looks at.
+// completion says which requests a call completes or inspects.
 type completion uint8
 
 const (
@@ -48,7 +48,7 @@ var completions = map[string]completion{
 	signature.CompletesAll: completesAll,
 }
 
-// tracking says what the tracker has to do at events of a node.
+// tracking says what the tracker has to do for the events of a node.
 type tracking uint8
 
 const (
@@ -62,7 +62,7 @@ type receiveWords struct {
 	posts       bool
 	source, tag int
 	signature.Payload
-	demoted bool // one of them is
+	demoted bool // one of these words is demoted
 }
 
 func (n *node) prepare(from *efg.Node, vecs map[uint64][]uint64) {
@@ -104,7 +104,7 @@ func (n *node) findRequests() {
 		n.requests, n.requestsVec = r.Requests, p.Vector(r.Requests)
 	}
 	if n.header.ErrorClass() == 0 {
-		n.completes = completions[p.Completes+p.Peeks] // one of them is empty
+		n.completes = completions[p.Completes+p.Peeks] // at most one of them is set
 	}
 	n.flag, n.index, n.indices = r.Flag, r.Index, r.Indices
 }
@@ -137,7 +137,7 @@ func (n *node) op() string {
 	return n.proc.Name
 }
 
-// called is the name that the program called, in C.
+// called is the name by which the program called it, in C.
 func (n *node) called() string {
 	if n.header.ByPMPI() && n.proc != nil {
 		return "P" + n.op()

@@ -9,13 +9,13 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Pending is a call that a thread had entered and that had not returned when its recording
-// ended. It is not an event: it has arguments but no results.
+// Pending is a call that had not returned when the recording ended. It is not an event: it has
+// arguments but no results.
 type Pending struct {
 	stream *stream // of the thread, with the call as its only node
 	event  Event
 	data   *efg.Pending
-	after  uint64 // events
+	after  uint64 // number of events before it
 	single bool   // the process has no other thread
 }
 
@@ -37,7 +37,7 @@ func newPending(p *Process, from *efg.Stream) *Pending {
 	return c
 }
 
-// known returns the words without the arrays that are recorded only when the call returns.
+// known returns the words without those of arrays that are recorded only when the call returns.
 func known(words []uint64, vecs map[uint64][]uint64) []uint64 {
 	words = slices.Clone(words)
 	p := signature.ProcByID(signature.Header(words[0]).Proc())
@@ -75,7 +75,7 @@ func (c *Pending) Describe() NodeText {
 	return t
 }
 
-// eachArg shows the arguments, in order.
+// eachArg calls show for the arguments, in order.
 func (c *Pending) eachArg(show func(*field)) {
 	e := &c.event
 	args, _ := e.node.fields()

@@ -51,7 +51,7 @@ type Process struct {
 	vecs       map[uint64][]uint64 // content of vec words
 }
 
-// stream is a thread's graph with what is known of its nodes.
+// stream is a thread's graph with what is known about its nodes.
 type stream struct {
 	*efg.Stream
 	process *Process
@@ -132,12 +132,12 @@ func (p *Process) Events(i int, opt Options) iter.Seq2[*Event, error] {
 			if !more {
 				return
 			}
-			back = max(2*back, firstStepBack) // something was not known
+			back = max(2*back, firstStepBack) // something was unknown
 		}
 	}
 }
 
-// firstStepBack is how many events reading goes back when it began too late. Tests
+// firstStepBack is the number of events by which reading goes back if it began too late. Tests
 // change it.
 var firstStepBack uint64 = 1 << 20
 
@@ -151,8 +151,8 @@ func (s *stream) eventsFrom(p *Process, from uint64, opt Options) *Event {
 	return e
 }
 
-// window shows the events from *next to to and moves *next on. It returns
-// false at the end, and true if event *next needs what was not read.
+// window yields the events from *next to to and advances *next. It returns false at the end,
+// and true if event *next needs something that was not read.
 func (e *Event) window(next *uint64, to uint64, yield func(*Event, error) bool) (again bool) {
 	follow := e.track.issues != nil
 	first := true
@@ -211,11 +211,12 @@ func (e *Event) tick() error {
 
 // Times returns the start and end of the call, in nanoseconds since the run began; ok is false
 // if they were not recorded. FORMAT.md of package efg, "Times", states their accuracy.
-// Processes on one machine share a clock; machines agree as far as their wall clocks do.
+// Processes on one machine share a clock; those of different machines agree as well as their
+// wall clocks do.
 func (e *Event) Times() (start, end int64, ok bool) { return e.start, e.end, e.clock != nil }
 
 // known reports whether the event can be described completely: whether its array of requests,
-// and what its requests were posted with, has been read.
+// and the arguments with which its requests were posted, have been read.
 func (e *Event) known() bool {
 	t, n := e.track, e.node
 	if n.tracked&trackArray != 0 && t.constant == signature.Same && !t.valid {

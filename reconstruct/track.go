@@ -6,32 +6,32 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// tracker follows a stream's requests as far as its events need it to be
-// understood: the array of requests that the last call left (for EFG_SAME), what
-// receives were posted with, and which persistent requests are active.
+// tracker tracks a stream's requests as its events require: the array of requests as the last
+// call left it (for EFG_SAME), the arguments with which receives were posted, and which
+// persistent requests are active.
 type tracker struct {
 	stream *stream
 
 	array    []uint64 // array of the current event, if it passes one
 	constant uint64   // in place of an array
-	last     []uint64 // what the last call left
+	last     []uint64 // as the last call left it
 	valid    bool     // last is known
-	same     bool     // array is last
+	same     bool     // array is equal to last
 	done     []int    // result of completed
 	order    []int    // result of statusOrder
 	found    []status // of AppendReceptions
 
-	// partial: events before the first one were not read. seen are the requests
-	// whose issue, start or end was.
+	// partial: events before the first one were not read. seen are the requests whose issue,
+	// start or completion was read.
 	partial bool
 	seen    map[uint64]bool
 
 	posted   map[uint64]posted // by request
 	inactive map[uint64]bool   // persistent requests that are not started
-	issues   map[uint64]uint64 // numbers of issuing events, if wanted
+	issues   map[uint64]uint64 // numbers of issuing events, if requested
 }
 
-// posted is what a receive was posted with. Unknown words are absent.
+// posted holds the arguments with which a receive was posted. Unknown words are absent.
 type posted struct {
 	source, tag, datatype uint64
 	count                 uint64 // elements
@@ -50,7 +50,7 @@ func newTracker(s *stream, issues bool) *tracker {
 func (t *tracker) knows(w uint64) bool {
 	n := t.stream.process.issuer(w)
 	if id, _ := signature.ParseID(w); n == nil || t.seen[w] || id.Thread != t.stream.Thread {
-		return true // other threads' are never followed
+		return true // requests of other threads are never tracked
 	}
 	return t.issues == nil && n.tracked&trackPosted == 0 && !n.persistent()
 }
@@ -67,7 +67,7 @@ func (t *tracker) before(e *Event) {
 	}
 }
 
-// after updates the state by the event.
+// after updates the state after the event.
 func (t *tracker) after(e *Event) {
 	n := e.node
 	if n.request != 0 && !e.Failed() {
@@ -158,7 +158,7 @@ func (t *tracker) start(w, seq uint64) {
 	}
 }
 
-// settle forgets a request that is complete.
+// settle forgets a completed request.
 func (t *tracker) settle(w uint64) {
 	if t.partial && t.stream.process.isPersistent(w) {
 		t.seen[w] = true
@@ -228,8 +228,8 @@ func (p *Process) isPersistent(w uint64) bool {
 	return n != nil && n.persistent()
 }
 
-// postedWith returns what a receive was posted with; false if the request is
-// not a receive.
+// postedWith returns the arguments with which a receive was posted; false if the request is not
+// a receive.
 func (t *tracker) postedWith(w uint64) (posted, bool) {
 	n := t.stream.process.issuer(w)
 	if n == nil || !n.receive.posts {
@@ -241,8 +241,8 @@ func (t *tracker) postedWith(w uint64) (posted, bool) {
 	return t.postedBy(n, nil), true
 }
 
-// postedBy reads what a receive is posted with, from the node and, where
-// arguments are demoted, from the event; without it they are unknown.
+// postedBy reads the arguments with which a receive is posted, from the node and, if they are
+// demoted, from the event; without an event demoted ones are unknown.
 func (t *tracker) postedBy(n *node, e *Event) posted {
 	word := func(i int) uint64 {
 		switch {
@@ -271,7 +271,7 @@ type status struct {
 	source, tag, bytes  uint64
 	datatype            uint64
 	count               uint64 // elements of datatype
-	whole, sized, known bool   // count is exact; bytes and count are known; anything is
+	whole, sized, known bool   // count is exact; bytes and count are known; anything is known
 }
 
 // statusOf completes a status with the number of elements.
@@ -307,7 +307,7 @@ func (t *tracker) sizeAsPosted(source, tag uint64, p posted) status {
 // asPosted is the status of a receive whose message has the posted source, tag and size.
 func (t *tracker) asPosted(p posted) status {
 	s := status{source: p.source, tag: p.tag, bytes: signature.Absent, datatype: p.datatype, known: true}
-	if s.source == signature.ProcNull { // nothing comes, and the status says so
+	if s.source == signature.ProcNull { // nothing arrives, and the status says so
 		s.tag, s.bytes, s.whole, s.sized = signature.AnyTag, 0, true, true
 		return s
 	}
@@ -355,9 +355,9 @@ func (t *tracker) statuses(dst []status, e *Event, i int) []status {
 	return dst
 }
 
-// statusOrder returns for each status of the event's array of statuses the
-// position of its request: the indices of a call that completes some, else all
-// positions, or none if nothing is complete.
+// statusOrder returns for each status of the event's array of statuses the position of its
+// request: the indices of a call that completes some, otherwise all positions, or none if
+// nothing is complete.
 func (t *tracker) statusOrder(e *Event) []int {
 	n := e.node
 	t.order = t.order[:0]

@@ -84,7 +84,7 @@ func (n *Names) appendRegion(b []byte, w uint64, st *style) []byte {
 	return append(b, text...)
 }
 
-// appendNewObject appends an object that the call made: its word is the slot.
+// appendNewObject appends an object that the call created: its word is the slot.
 func (e *Event) appendNewObject(b []byte, f *field, st *style) []byte {
 	w := e.Word(f.word)
 	if w == signature.Absent {
@@ -128,8 +128,8 @@ func (e *Event) oneStatus(f *field) status {
 	return e.track.statusOf(source, tag, bytes, datatype)
 }
 
-// receivedStatus completes the status of the current event's only completion, of
-// a receive, with what that was posted with.
+// receivedStatus completes the status of the current event's only completion, that of a
+// receive, with the arguments with which it was posted.
 func (e *Event) receivedStatus(source, tag, bytes uint64) status {
 	position := 0
 	if e.node.index != 0 {
@@ -153,8 +153,8 @@ var (
 	tagParam    = &signature.Param{Kind: signature.Tag}
 )
 
-// appendStatus appends source, tag and received count, as far as they are
-// known; bytes if the count is not a whole number of elements.
+// appendStatus appends source, tag and received count, if known; bytes if the count is not a
+// whole number of elements.
 func (e *Event) appendStatus(b []byte, s status, st *style) []byte {
 	if !s.known {
 		return b

@@ -7,7 +7,7 @@ import (
 	"github.com/efg-tools/efg/efg"
 )
 
-// eventLines are the texts of the events from from to to.
+// eventLines are the texts of the events in the range of opt.
 func eventLines(t *testing.T, p *Process, opt Options) []string {
 	t.Helper()
 	var out []string
@@ -24,8 +24,7 @@ func eventLines(t *testing.T, p *Process, opt Options) []string {
 	return out
 }
 
-// compareWindows compares what is read of windows, from marks, with what is read
-// of the whole.
+// compareWindows compares windows, read from checkpoints, with the same events of the whole.
 func compareWindows(t *testing.T, p *Process, rng *rand.Rand, step uint64) {
 	t.Helper()
 	defer func(old uint64) { firstStepBack = old }(firstStepBack)
@@ -51,8 +50,8 @@ func compareWindows(t *testing.T, p *Process, rng *rand.Rand, step uint64) {
 	}
 }
 
-// Random events, with requests that were issued long before, arrays that stay the
-// same and persistent requests.
+// Random events, with requests that were issued long before, arrays that stay the same, and
+// persistent requests.
 func TestWindowsFromMarks(t *testing.T) {
 	rng := rand.New(rand.NewSource(7))
 	marked := 0

@@ -1,7 +1,7 @@
-// Package block stores columns of integers as blocks of bytes and reads them again:
-// each column in whichever of six encodings is the smallest, each block with a
-// checksum. FORMAT.md specifies both. Blocks come from files that may be damaged or
-// hostile: what a reader allocates is bounded by the size of the block.
+// Package block stores columns of integers as blocks of bytes and reads them again: each column
+// in the smallest of six encodings, each block with a checksum. FORMAT.md specifies both.
+// Blocks come from files that may be damaged or hostile: what a reader allocates is bounded by
+// the size of the block.
 package block
 
 import (
@@ -15,8 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A block is its kind, its columns and the XXH64 of all of this; FORMAT.md,
-// "Blocks".
+// A block consists of its kind, its columns and the XXH64 of both; see FORMAT.md, "Blocks".
 
 const (
 	// maxRatio bounds how many values a byte of a block may expand to, so that a
@@ -28,7 +27,7 @@ const (
 	checksumSize = 8
 )
 
-// MaxColumns is how many columns a block has at most.
+// MaxColumns is the maximum number of columns of a block.
 const MaxColumns = 256
 
 var zstdEncoder = sync.OnceValue(func() *zstd.Encoder {
@@ -48,10 +47,10 @@ var zstdDecoder = sync.OnceValue(func() *zstd.Decoder {
 	return d
 })
 
-// Kind says what is in a block; the run file gives the kinds their meaning.
+// Kind says what a block contains; the run file defines the kinds.
 type Kind uint8
 
-// Ref is where a block lies in a file, in bytes from its start.
+// Ref is the position of a block in a file, in bytes from its start.
 type Ref struct {
 	Kind   Kind
 	Offset uint64
@@ -82,10 +81,10 @@ func (s *Columns) PutBytes(column int, b []byte) {
 	(*s)[column] = to
 }
 
-// AppendPlain appends a block with the given columns: kind, number of columns,
-// then for each its number of values × 8 + encoding and the length of its
-// payload, or 0 and how many empty ones follow an empty one; then the payloads,
-// padding, and the checksum. The block is at least least bytes long.
+// AppendPlain appends a block with the given columns: kind, number of columns, then for each
+// its number of values × 8 + encoding and the length of its payload or, for an empty one, 0 and
+// the number of empty ones that follow; then the payloads, padding, and the checksum. The block
+// is at least least bytes long.
 func AppendPlain(dst []byte, k Kind, cols Columns, least int) []byte {
 	start := len(dst)
 	head := AppendUvarint([]byte{byte(k)}, uint64(len(cols)))
@@ -136,14 +135,14 @@ func Append(dst []byte, k Kind, cols Columns, least int) []byte {
 	return AppendU64(dst, xxhash.Sum64(dst[start:]))
 }
 
-// AppendCode appends a block that is no columns: kind, code and checksum.
+// AppendCode appends a block without columns: kind, code and checksum.
 func AppendCode(dst []byte, k Kind, code []byte) []byte {
 	start := len(dst)
 	dst = append(append(dst, byte(k)), code...)
 	return AppendU64(dst, xxhash.Sum64(dst[start:]))
 }
 
-// ReadCode reads the code of a block that is no columns.
+// ReadCode reads the code of a block without columns.
 func ReadCode(r io.ReaderAt, at Ref, section string) ([]byte, error) {
 	_, c, err := open(r, at, section)
 	if err != nil {
@@ -152,8 +151,8 @@ func ReadCode(r io.ReaderAt, at Ref, section string) ([]byte, error) {
 	return c.Buf[c.off:], nil
 }
 
-// Block is a decoded block, whose values are taken column by column. It keeps the first
-// error; after it every method returns zero values.
+// Block is a decoded block. Its values are read column by column. It keeps the first error;
+// after it every method returns zero values.
 type Block struct {
 	section string
 	cols    [][]uint64
@@ -167,8 +166,7 @@ func Read(r io.ReaderAt, at Ref, section string) (*Block, error) {
 	return b, err
 }
 
-// ReadRaw reads a block, decodes at most that many of its columns, and returns
-// its bytes, too.
+// ReadRaw reads a block, decodes at most columns of its columns, and also returns its bytes.
 func ReadRaw(r io.ReaderAt, at Ref, section string, columns int) ([]byte, *Block, error) {
 	b, c, err := open(r, at, section)
 	if err != nil {
@@ -186,7 +184,7 @@ func ReadRaw(r io.ReaderAt, at Ref, section string, columns int) ([]byte, *Block
 	return b, &Block{section: section, cols: cols, at: make([]int, len(cols))}, nil
 }
 
-// open reads a block's bytes. Its content is what is left of the cursor.
+// open reads a block's bytes. The cursor contains its content.
 func open(r io.ReaderAt, at Ref, section string) ([]byte, *Cursor, error) {
 	corrupt := func(cause error) ([]byte, *Cursor, error) {
 		return nil, nil, &CorruptError{Section: section, Offset: at.Offset, Cause: cause}
@@ -255,10 +253,10 @@ func decodeColumns(c *Cursor, wanted int) ([][]uint64, error) {
 	return cols, c.err
 }
 
-// Columns are all columns of the block, also what was taken of them.
+// Columns returns all columns of the block, including values that were already read.
 func (b *Block) Columns() Columns { return b.cols }
 
-// Left is how many values of a column were not taken yet.
+// Left is the number of values of a column that have not been read.
 func (b *Block) Left(column int) int {
 	if column >= len(b.cols) {
 		return 0
@@ -266,7 +264,7 @@ func (b *Block) Left(column int) int {
 	return len(b.cols[column]) - b.at[column]
 }
 
-// Values is how many values the block has: what bounds all counts in it.
+// Values is the number of values in the block, which bounds all counts in it.
 func (b *Block) Values() (n uint64) {
 	for _, c := range b.cols {
 		n += uint64(len(c))
@@ -274,7 +272,7 @@ func (b *Block) Values() (n uint64) {
 	return n
 }
 
-// Rest takes all values of a column that are left.
+// Rest reads the remaining values of a column.
 func (b *Block) Rest(column int) []uint64 {
 	n := b.Left(column)
 	if n == 0 {
@@ -285,17 +283,17 @@ func (b *Block) Rest(column int) []uint64 {
 	return vals
 }
 
-// Again returns the block to be read from its first values on.
+// Again returns a block for reading from the first values again.
 func (b *Block) Again() *Block {
 	return &Block{section: b.section, cols: b.cols, at: make([]int, len(b.at))}
 }
 
-// Position is what was taken of each column; seek goes back, or on, to it.
+// Position says how much of each column was read.
 func (b *Block) Position() []int { return slices.Clone(b.at) }
 
 func (b *Block) Seek(position []int) { copy(b.at, position) }
 
-// Get takes the next value of a column; 0 after an error.
+// Get reads the next value of a column; 0 after an error.
 func (b *Block) Get(column int) uint64 {
 	if b.Left(column) == 0 {
 		b.Failf("column %d ends early", column)
@@ -306,7 +304,7 @@ func (b *Block) Get(column int) uint64 {
 	return v
 }
 
-// Peek returns the next value of a column without taking it, 0 at its end.
+// Peek returns the next value of a column without reading past it, 0 at its end.
 func (b *Block) Peek(column int) uint64 {
 	if b.Left(column) == 0 {
 		return 0
@@ -314,7 +312,7 @@ func (b *Block) Peek(column int) uint64 {
 	return b.cols[column][b.at[column]]
 }
 
-// Below takes the next value of a column, which must be below limit.
+// Below reads the next value of a column, which must be below limit.
 func (b *Block) Below(column int, limit uint64, what string) uint64 {
 	v := b.Get(column)
 	if v >= limit {
@@ -324,8 +322,8 @@ func (b *Block) Below(column int, limit uint64, what string) uint64 {
 	return v
 }
 
-// Count takes a number of items that each take at least one value of column
-// each, so that no more can follow than the block has.
+// Count reads a number of items, each of which takes at least each values of column, so that no
+// more can follow than the block has.
 func (b *Block) Count(column, each int, what string) int {
 	v := b.Get(column)
 	left := b.Left(each)
@@ -360,7 +358,7 @@ func (b *Block) Failf(format string, args ...any) {
 	}
 }
 
-// Close returns the first error; values left over are one.
+// Close returns the first error; unread values are one.
 func (b *Block) Close() error {
 	for i := range b.cols {
 		if left := b.Left(i); left > 0 {
@@ -370,8 +368,8 @@ func (b *Block) Close() error {
 	return b.Err
 }
 
-// ReadAt reads n bytes, in pieces, so that a wrong length does not make it
-// allocate more than there is.
+// ReadAt reads n bytes in pieces, so that a wrong length does not make it allocate more than
+// exists.
 func ReadAt(r io.ReaderAt, offset, n uint64) ([]byte, error) {
 	const piece = 1 << 20
 	b := make([]byte, 0, min(n, piece))

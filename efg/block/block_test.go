@@ -8,7 +8,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// A block whose checksum is right and whose content lies.
+// Blocks with the right checksum and false content.
 func TestBombsAreRefused(t *testing.T) {
 	raw := make([]byte, 1<<20)
 	for name, c := range map[string]struct {
@@ -32,7 +32,7 @@ func TestBombsAreRefused(t *testing.T) {
 	}
 }
 
-// A block that compresses beyond what a reader accepts is padded.
+// A block that compresses better than a reader accepts is padded.
 func TestBlocksThatAreTooGoodArePadded(t *testing.T) {
 	var cols Columns
 	for range 1 << 20 {

@@ -11,20 +11,20 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A column is a list of integers. It is stored in whichever of these encodings
-// is the smallest. FORMAT.md, "Columns", specifies them.
+// A column is a list of integers, stored in the smallest of these encodings. FORMAT.md,
+// "Columns", specifies them.
 const (
 	columnRaw       = iota // uvarints
 	columnPacked           // smallest value, width, then width bits of each difference from it
 	columnZstd             // uvarints, as one zstd frame
 	columnAdaptive         // adaptive range coder
-	columnOrder1           // the same, the class of a value predicted by the one before
-	columnPredicted        // the same, values predicted by what followed the two before
+	columnOrder1           // likewise, the class of a value predicted by the previous one
+	columnPredicted        // likewise, values predicted by what followed the two previous ones
 	Encodings
 )
 
-// fewValues is the length from which a column is only given to the adaptive
-// coder, which is slow to decode, if that saves a tenth.
+// fewValues is the length from which a column is given to the adaptive coder, which is slow to
+// decode, only if that saves a tenth.
 const fewValues = 1 << 17
 
 // encodeColumn returns the smallest encoding of a column that is not empty.
@@ -65,8 +65,8 @@ func encodeFast(vals []uint64, raw []byte) (encoding int, payload []byte) {
 	return columnRaw, raw
 }
 
-// manyValues is the length from which a sample of a column shows which adaptive encoding
-// is tried on all of it: each takes as long as all the rest of writing it.
+// manyValues is the length from which a sample of a column decides which adaptive encoding is
+// tried on all of it: each takes as long as the rest of writing the column.
 const (
 	manyValues  = 1 << 16
 	sampleParts = 4
@@ -96,11 +96,11 @@ func worthTrying(vals []uint64, size int) []int {
 	return []int{best}
 }
 
-// packing is how a column is packed.
+// packing describes how a column is packed.
 type packing struct {
 	head  []byte
 	low   uint64
-	width int // bits of a value
+	width int // bits per value
 	bytes int // of all values
 }
 
@@ -140,7 +140,7 @@ func adaptColumn(vals []uint64, encoding, limit int) []byte {
 	m := &valueModel{order1: encoding == columnOrder1}
 	var p predictor
 	for _, v := range vals {
-		// The code lacks the first byte, and may lack zeros at the end.
+		// The code lacks the first byte, and may lack trailing zeros.
 		if n := len(e.out); n > limit && e.out[n-1] != 0 {
 			return nil
 		}
@@ -170,12 +170,12 @@ func adaptColumn(vals []uint64, encoding, limit int) []byte {
 // maxPairs bounds the table of a predictor.
 const maxPairs = 1 << 20
 
-// predictor guesses the next value: what followed the last time that the two
-// values before were the same.
+// predictor guesses the next value: the one that followed last time the two previous values
+// were the same.
 type predictor struct {
 	a, b    uint64
 	follow  map[[2]uint64]uint64
-	history uint32 // whether the last guesses were right
+	history uint32 // whether the last guesses were right, as bits
 	hits    [16]bitModel
 }
 

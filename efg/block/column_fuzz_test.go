@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// columnValues turns bytes into values of all sizes: a byte says how many bytes
-// the next value has, or how often the last one is repeated.
+// columnValues converts bytes into values of all sizes: a byte says how many bytes the next
+// value has, or how often the last one is repeated.
 func columnValues(data []byte) []uint64 {
 	var vals []uint64
 	for len(data) > 0 && len(vals) < 1<<12 {
@@ -61,8 +61,8 @@ func FuzzColumn(f *testing.F) {
 	})
 }
 
-// FuzzColumnPayload decodes anything: it ends with an error or as many values as
-// asked for, which can be stored again.
+// FuzzColumnPayload decodes arbitrary bytes: the result is an error, or the requested number of
+// values, which can be stored again.
 func FuzzColumnPayload(f *testing.F) {
 	for _, vals := range columns() {
 		vals = vals[:min(len(vals), 300)]
@@ -89,7 +89,7 @@ func FuzzColumnPayload(f *testing.F) {
 	})
 }
 
-// FuzzBlock decodes a block of anything: it costs no more than its size allows.
+// FuzzBlock decodes a block of arbitrary bytes: it costs no more than its size allows.
 func FuzzBlock(f *testing.F) {
 	for _, vals := range columns() {
 		b := Append(nil, 1, Columns{vals, nil, nil, {7}, vals[:min(len(vals), 40)]}, 0)

@@ -56,8 +56,8 @@ func TestColumnsRoundTrip(t *testing.T) {
 	}
 }
 
-// Of a long column, one adaptive encoding at most is tried on all of it, and that is
-// as good as trying each.
+// At most one adaptive encoding is tried on all of a long column, and the result is as good as
+// trying each.
 func TestLongColumns(t *testing.T) {
 	r := rand.New(rand.NewSource(3))
 	data := map[string]func(i int) uint64{

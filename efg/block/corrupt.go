@@ -2,7 +2,7 @@ package block
 
 import "fmt"
 
-// CorruptError says that a run file's content contradicts itself.
+// CorruptError reports that a run file's content contradicts itself.
 type CorruptError struct {
 	// Section is the part of the file: "trailer", "index", "graph 3", ...
 	Section string

@@ -27,7 +27,7 @@ func (c *Cursor) fail(cause error) {
 
 func (c *Cursor) left() uint64 { return uint64(len(c.Buf) - c.off) }
 
-// Uvarint takes a number of variable length.
+// Uvarint reads a number of variable length.
 func (c *Cursor) Uvarint() uint64 {
 	if c.err != nil {
 		return 0
@@ -49,7 +49,7 @@ func (c *Cursor) byte() byte {
 	return b[0]
 }
 
-// U64 takes eight bytes, the lowest first.
+// U64 reads eight bytes, the lowest first.
 func (c *Cursor) U64() uint64 {
 	b := c.bytes(8)
 	if b == nil {
@@ -72,7 +72,8 @@ func (c *Cursor) bytes(n uint64) []byte {
 	return b
 }
 
-// Zigzag makes small numbers of small differences: 0, -1, 1, -2 become 0, 1, 2, 3.
+// Zigzag maps differences to unsigned numbers, small ones to small ones: 0, -1, 1, -2 become 0,
+// 1, 2, 3.
 func Zigzag(v int64) uint64 { return uint64(v)<<1 ^ uint64(v>>63) }
 
 // Unzigzag is the inverse of Zigzag.

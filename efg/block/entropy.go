@@ -6,10 +6,9 @@ import "math/bits"
 // the file and learns within a few dozen values, which is what most columns of
 // a run file have. FORMAT.md, "Adaptive columns", specifies the code.
 //
-// A value is coded as a class and the bits below it. Classes 0 to 15 are the
-// values themselves; larger values have the class of their length in bits and
-// their second highest bit. The next modelBits bits are modelled, too; what is
-// below is stored as it is.
+// A value is coded as a class and the bits below it. Classes 0 to 15 are the values themselves;
+// larger values have the class of their length in bits and their second highest bit. The next
+// modelBits bits are modelled, too; lower bits are stored unchanged.
 
 const (
 	smallValues = 16
@@ -19,7 +18,7 @@ const (
 	rangeTop    = 1 << 24
 )
 
-// classOf returns the class of v and how many bits follow.
+// classOf returns the class of v and the number of bits that follow.
 func classOf(v uint64) (class uint32, rest int) {
 	if v < smallValues {
 		return uint32(v), 0
@@ -28,7 +27,7 @@ func classOf(v uint64) (class uint32, rest int) {
 	return smallValues + uint32(n-5)<<1 + uint32(v>>(n-2)&1), n - 2
 }
 
-// classBase is the smallest value of a class, and how many bits follow.
+// classBase is the smallest value of a class, and the number of bits that follow.
 func classBase(class uint32) (base uint64, rest int) {
 	if class < smallValues {
 		return uint64(class), 0
@@ -77,8 +76,8 @@ func (m *bitModel) update(bit uint32) {
 	}
 }
 
-// valueModel is the adaptive model of one column's values. With order 1 the
-// class is predicted from the one before.
+// valueModel is the adaptive model of one column's values. With order 1 the class is predicted
+// from the previous one.
 type valueModel struct {
 	order1  bool
 	last    uint32
@@ -186,8 +185,8 @@ func (e *rangeEncoder) value(m *valueModel, v uint64) {
 	e.direct(v, rest-k)
 }
 
-// finish returns the code. Zero bytes at its end are left away: the decoder
-// reads zeros beyond the end.
+// finish returns the code. Trailing zero bytes are omitted: the decoder reads zeros beyond the
+// end.
 func (e *rangeEncoder) finish() []byte {
 	for range 5 {
 		e.shiftLow()
@@ -215,7 +214,7 @@ func newRangeDecoder(in []byte) *rangeDecoder {
 	return d
 }
 
-// rest is how many bytes were not taken.
+// rest is the number of bytes not read.
 func (d *rangeDecoder) rest() int { return max(0, len(d.in)-d.at) }
 
 func (d *rangeDecoder) next() uint32 {
@@ -234,9 +233,9 @@ func (d *rangeDecoder) bit(m *bitModel) uint32 {
 	return bit
 }
 
-// tree takes k bits with the models of a tree, numbered from 1. The first bit of the
-// result is the 1 that it begins with. This is where the time to read statistics goes:
-// state is kept in registers.
+// tree reads k bits with the models of a tree, numbered from 1. The result begins with an
+// additional 1 bit. Most of the time to read statistics is spent here, so the state is kept in
+// registers.
 func (d *rangeDecoder) tree(models []bitModel, k int) uint32 {
 	rng, code, at := d.rng, d.code, uint32(1)
 	for range k {

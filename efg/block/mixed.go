@@ -9,14 +9,14 @@ import (
 	"github.com/efg-tools/efg/efg/mix"
 )
 
-// A block of few values may have its columns mixed: package mix codes one after the other, so
-// that what is learned of one helps with the next, and there is no directory. FORMAT.md,
-// "Mixed blocks", specifies it.
+// The columns of a block with few values may be mixed: package mix codes them one after
+// another, so that what is learned from one helps with the next, and there is no directory.
+// FORMAT.md, "Mixed blocks", specifies this.
 
 const (
 	// mixedBit marks the kind of a mixed block.
 	mixedBit = 0x80
-	// mixedValues is how many values a mixed block may have: they are slow to decode.
+	// mixedValues is the maximum number of values of a mixed block: they are slow to decode.
 	mixedValues = 1 << 15
 	mixedTable  = 15
 )
@@ -35,11 +35,11 @@ const (
 
 const textKind = mix.Kinds - 1
 
-// mixedColumns codes columns, or decodes them.
+// mixedColumns encodes or decodes columns.
 type mixedColumns struct {
 	c      *mix.Coder
 	left   int  // values
-	primed bool // it knows the primer
+	primed bool // the coder has learned from the primer
 	cols   Columns
 	err    error
 }
@@ -92,7 +92,7 @@ func (m *mixedColumns) columns() {
 	}
 }
 
-// shortText is how many bytes a column has at least to be text.
+// shortText is the minimum number of bytes of a column that counts as text.
 const shortText = 48
 
 // isText reports whether a column is bytes of which most are printable.
@@ -109,7 +109,7 @@ func isText(vals []uint64) bool {
 	return printable > len(vals)*2/3
 }
 
-// primer is what names and metadata of run files are like: a coder of text learns from it first.
+// primer is text similar to names and metadata of run files: a text coder learns from it first.
 //
 //go:embed primer.txt
 var primer []byte
@@ -159,7 +159,7 @@ func (m *mixedColumns) byte(last *[5]uint64, v uint64) uint64 {
 
 // column codes the n values of a column.
 func (m *mixedColumns) column(i, n int) {
-	var beside []uint64 // the column before
+	var beside []uint64 // the previous column
 	if i > 0 {
 		beside = m.cols[i-1]
 	}

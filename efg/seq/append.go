@@ -2,8 +2,8 @@ package seq
 
 import "fmt"
 
-// First returns a sequence of the first n values whose code ends with them, so
-// that it can be added to.
+// First returns a sequence of the first n values whose code ends with them, so that values can
+// be appended.
 func (s *Seq) First(n uint64) (*Seq, error) {
 	w := NewWriter(s.delta)
 	it := s.Iter()

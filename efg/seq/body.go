@@ -8,15 +8,13 @@ import (
 	"github.com/efg-tools/efg/efg/block"
 )
 
-// Sequences are folded again when they are packed: with wider windows than a
-// recorder can afford, and with their values as tokens where that makes ranks
-// and nodes alike.
+// Sequences are folded again when they are packed: with wider windows than a recorder can
+// afford, and with their values as tokens if that makes ranks and nodes alike.
 
 var PackWindow = [Levels]uint32{4096, 256, 256}
 
-// refoldLimit is how many values are folded again in any case. Longer sequences
-// are, if they hold less than refoldRatio values a byte; what is left is
-// folded well enough.
+// Sequences of up to refoldLimit values are always folded again. Longer ones are if they have
+// fewer than refoldRatio values per byte; the others are folded well enough.
 const (
 	refoldLimit = 1 << 22
 	refoldRatio = 64
@@ -30,17 +28,16 @@ const (
 	formLimit    = 8
 )
 
-// Body is a folded sequence without its length. A repeat at its end goes on
-// as long as the sequence; its length is 0 here.
+// Body is a folded sequence without its length. A repeat at its end continues to the end of the
+// sequence; its length is 0 here.
 type Body struct {
 	form uint8
 	syms []symbol
 	Key  string
-	// code is that of all sequences with this body.
+	// the code of all sequences with this body
 	code  []byte
 	reach [Levels]uint32
-	// parts of a long sequence, in place of symbols and code; sum tells it from
-	// others.
+	// parts of a long sequence, in place of symbols and code; sum distinguishes it from others.
 	parts []Part
 	sum   [2]uint64
 	block int // number of the first part's block among those of parts, when it is written
@@ -69,7 +66,7 @@ func NewBody(form uint8, syms []symbol) *Body {
 	return b
 }
 
-// bodyOf returns the body of a sequence that is not cut into parts, as it is.
+// bodyOf returns the body of a sequence that has no parts, unchanged.
 func bodyOf(s *Seq) *Body {
 	return NewBody(s.form&^formDelta|uint8(block.Bit(s.delta)), codeSymbols(s.code))
 }
@@ -93,10 +90,10 @@ func (b *Body) Relative() bool {
 	return b.form&(formWords|formRelative) == formWords|formRelative
 }
 
-// TokenForms are the bits of a form that say how values are to be read.
+// TokenForms are the bits of a form that say how to read values.
 const TokenForms = formWords | formRelative
 
-// Form says how the values are to be read: as they are, or as tokens, perhaps relative ones.
+// Form says how to read the values: as they are, or as tokens, possibly relative ones.
 func (b *Body) Form() uint8 { return b.form & TokenForms }
 
 // FormOf is the form of the body of a sequence.
@@ -112,15 +109,15 @@ func Fold(values []uint64, form uint8) *Body {
 	return smaller(raw, delta)
 }
 
-// Size is how many bytes the body takes in a block, before they are compressed.
+// Size is the number of bytes of the body in a block before compression.
 func (b *Body) Size() int { return len(b.Key) }
 
-// Memory is how many bytes the body takes in memory, about.
+// Memory is the approximate number of bytes of the body in memory.
 func (b *Body) Memory() int {
 	return int(unsafe.Sizeof(*b)) + int(unsafe.Sizeof(symbol{}))*len(b.syms) + len(b.Key) + len(b.code)
 }
 
-// PartBlocks lists the numbers of the blocks that the parts of a long sequence are in.
+// PartBlocks lists the numbers of the blocks with the parts of a long sequence.
 func (b *Body) PartBlocks() []int {
 	list := make([]int, len(b.parts))
 	for i := range list {
@@ -129,8 +126,8 @@ func (b *Body) PartBlocks() []int {
 	return list
 }
 
-// WriteParts has store write the parts of a long sequence, which it numbers one after the
-// other; all are written, the first error is returned.
+// WriteParts calls store to write the parts of a long sequence, which it numbers consecutively;
+// it writes all of them, and returns the first error.
 func (b *Body) WriteParts(store func(*Body) (int, error)) (first error) {
 	for i, p := range b.parts {
 		body, err := p.load()
@@ -157,15 +154,15 @@ func (b *Body) Seq(n uint64, words Tokens) *Seq {
 	return s
 }
 
-// Pack returns the body of s. c, if any, says how values become tokens;
-// relative asks for ranks relative to the process's own.
+// Pack returns the body of s. c, if not nil, says how values become tokens; relative requests
+// ranks relative to the process's own.
 func Pack(s *Seq, c Tokens, relative bool) *Body {
 	if s.parts == nil && s.n > refoldLimit && s.n/refoldRatio > uint64(len(s.code)) && len(s.code) < partCode {
 		return bodyOf(s)
 	}
 	form := packForm(s, c, relative)
 	raw, delta := newPartWriter(false, form), newPartWriter(true, form)
-	if s.n > refoldLimit { // as it was recorded, or as it was packed
+	if s.n > refoldLimit { // as recorded, or as packed before
 		if s.delta && form == 0 {
 			raw = nil
 		} else {
@@ -187,7 +184,7 @@ func Pack(s *Seq, c Tokens, relative bool) *Body {
 	return smaller(raw, delta)
 }
 
-// smaller returns the body of the one of two ways to fold that gives less code.
+// smaller returns the body of the way of folding that yields less code.
 func smaller(raw, delta *partWriter) *Body {
 	if raw == nil {
 		b, _ := delta.finish()
@@ -257,7 +254,7 @@ const (
 	bodyDelta   // of sequences of differences
 	bodyDistance
 	bodyLength
-	BodyColumns // how many these are
+	BodyColumns // number of these columns
 )
 
 const (
@@ -302,8 +299,8 @@ func PutBody(s *block.Columns, first int, b *Body) {
 // LoadPart reads a part of a long sequence by its number.
 type LoadPart func(n uint64) (*Body, error)
 
-// TakeBody takes a body from the columns of b from first on. load reads parts of long
-// sequences; nil where there can be none.
+// TakeBody reads a body from the columns of b from first on. load reads parts of long
+// sequences; it is nil where there can be none.
 func TakeBody(b *block.Block, first int, load LoadPart) *Body {
 	form := uint8(b.Below(first+bodyForm, formLimit, "form of a sequence"))
 	literal := first + bodyLiteral + int(form&formDelta)
@@ -346,7 +343,7 @@ func TakeBody(b *block.Block, first int, load LoadPart) *Body {
 	return NewBody(form, slices.Clip(syms))
 }
 
-// takeLongBody takes a body in parts from the columns from first on.
+// takeLongBody reads a body in parts from the columns from first on.
 func takeLongBody(b *block.Block, first int, form uint8, load LoadPart) *Body {
 	parts := make([]Part, b.Count(first+bodyDistance, first+bodyLength, "parts"))
 	for i := range parts {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The example of the format page: twelve rounds of a loop of 1 2 and some 7s.
+// The example of the format page: twelve iterations of a loop of 1 2 and some 7s.
 func TestFormatSequence(t *testing.T) {
 	w := NewWriter(false)
 	var values []uint64

@@ -2,17 +2,16 @@ package seq
 
 import "math"
 
-// JoinedRuns goes through sequences in lockstep, as the attribute streams of a node
-// belong together. It does not expand what repeats: where all sequences repeat,
-// it gives the tuples of one common period, each with the number of times it
-// occurs. So tuples are complete in number, but not in the order of the
-// positions.
+// JoinedRuns iterates over sequences in lockstep, such as the attribute streams of a node. It
+// does not expand repeats: where all sequences repeat, it yields the tuples of one common
+// period, each with the number of times it occurs. The tuples are complete in number, but not
+// in the order of their positions.
 type JoinedRuns struct {
 	its    []Iter
 	values []uint64
-	times  uint64 // of the tuples to come
-	folded uint64 // tuples of the current period to come
-	passed uint64 // values that were skipped behind the current period
+	times  uint64 // of these tuples
+	folded uint64 // tuples left in the current period
+	passed uint64 // values that were skipped after the current period
 	at     uint64 // position of the last tuple
 	next   uint64 // of the next one
 	wait   uint64 // tuples until folding can succeed
@@ -59,15 +58,15 @@ func (z *JoinedRuns) Next() (values []uint64, times uint64, ok bool) {
 	return z.values, z.times, len(z.its) > 0
 }
 
-// Position is where the tuple that Next has given last occurs first in the
-// sequences, counted from 0. The tuples of a common period occur again behind it.
+// Position is the position, counted from 0, of the first occurrence of the last tuple that Next
+// returned. The tuples of a common period occur again after it.
 func (z *JoinedRuns) Position() uint64 { return z.at }
 
 // Err is the error that ended the iteration early, if any.
 func (z *JoinedRuns) Err() error { return z.err }
 
-// fold skips all but one of the common periods that follow, if there are some,
-// and lets the tuples of that one count for all.
+// fold skips all except one of the common periods that follow, if there are any, and lets the
+// tuples of that one count for all.
 func (z *JoinedRuns) fold() {
 	period, room := uint64(1), uint64(math.MaxUint64)
 	for i := range z.its {
@@ -92,9 +91,9 @@ func (z *JoinedRuns) fold() {
 	z.times, z.folded, z.passed = k+1, period-1, k*period
 }
 
-// periods returns the period of the next room values; 0 if they differ by a
-// stride. Skipping whole periods within room leaves the iteration intact: what
-// it may look back to is written again behind them.
+// periods returns the period of the next room values; 0 if they differ by a stride. Skipping
+// whole periods within room leaves the iteration intact: values that it may look back to are
+// stored again after them.
 func (it *Iter) periods() (period, room uint64) {
 	ahead, reach := min(it.rem0, it.left), uint64(len(it.ring0))
 	if ahead <= reach {
@@ -106,8 +105,8 @@ func (it *Iter) periods() (period, room uint64) {
 	return it.d0, ahead - reach
 }
 
-// Periodic returns the period of the next room values: they repeat the first
-// period of them. No room means that nothing is known of the values to come.
+// Periodic returns the period of the next room values: they repeat the first period of them. If
+// room is 0, nothing is known about the values to come.
 func (it *Iter) Periodic() (period, room uint64) {
 	if period, room = it.periods(); period == 0 {
 		return 0, 0
@@ -115,8 +114,7 @@ func (it *Iter) Periodic() (period, room uint64) {
 	return period, room
 }
 
-// Pass passes n values: whole periods, and no more than there is room for, as
-// Periodic tells.
+// Pass skips n values: whole periods, and at most the room that Periodic reports.
 func (it *Iter) Pass(n uint64) {
 	it.left -= n
 	it.rem0 -= n

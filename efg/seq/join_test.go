@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// tally counts tuples, those of zip with their times.
+// tally counts tuples, those of JoinRuns with their multiplicities.
 func tally(t *testing.T, seqs []*Seq) (counts map[[3]uint64]uint64, steps int) {
 	t.Helper()
 	counts = map[[3]uint64]uint64{}
@@ -41,8 +41,8 @@ func expanded(t *testing.T, seqs []*Seq) map[[3]uint64]uint64 {
 	return counts
 }
 
-// What JoinRuns gives is what the sequences hold, for random nests of repeats, and
-// for prefixes that end inside one.
+// JoinRuns yields what the sequences contain, for random nested repeats, and for prefixes that
+// end inside one.
 func TestJoinCounts(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for round := range 400 {
@@ -81,7 +81,7 @@ func randomRepeats(r *rand.Rand, n int) []uint64 {
 	return out[:n]
 }
 
-// The work is that of the periods, not of the values.
+// The work is proportional to the periods, not to the values.
 func TestJoinFolds(t *testing.T) {
 	seqs := []*Seq{fold(repeat(500000, 1, 2, 3), false), fold(repeat(750000, 7, 8), false), fold(repeat(1500000, 9), false)}
 	counts, steps := tally(t, seqs)
@@ -104,8 +104,8 @@ func BenchmarkJoin(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(ramp)), "ns/value")
 }
 
-// Tuples are where JoinRuns says that they are, also those behind a period that was
-// gone through once.
+// Tuples are at the positions that JoinRuns reports, including those after a period that was
+// iterated once.
 func TestJoinPositions(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	skipped := 0

@@ -8,21 +8,21 @@ import (
 	"github.com/efg-tools/efg/efg/block"
 )
 
-// Sequences that do not fold well are long. In a run file a long one is cut into
-// parts, each with a block of its own, so that a reader of a few values does not
-// read all of them.
+// Sequences that do not fold well are long. In a run file a long sequence is divided into
+// parts, each in a block of its own, so that reading a few values does not require reading all
+// of them.
 
-// partCode is how much code a part of a long sequence has. A sequence with less
-// is not cut.
+// partCode is the size of the code of a part of a long sequence. A sequence with less is not
+// divided.
 const partCode = 16 << 10
 
-// Part is a part of a long sequence: n values, read when they are needed.
+// Part is a part of a long sequence: n values, read when needed.
 type Part struct {
 	n    uint64
 	load func() (*Body, error)
 }
 
-// nextPart goes on with the next part of a long sequence.
+// nextPart continues with the next part of a long sequence.
 func (it *Iter) nextPart() bool {
 	if len(it.parts) == 0 {
 		it.after = 0

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// An iteration takes memory for what it has gone through, not for what a
-// sequence says that it will look back to.
+// An iteration takes memory for the values it has passed, not for the distance that a sequence
+// claims to look back.
 func TestIterationOfLongReachIsSmall(t *testing.T) {
 	far := func(level int) Symbol {
 		return Symbol{Level: level, Distance: uint64(PackWindow[level] - 1), Length: 9}

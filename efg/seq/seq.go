@@ -1,8 +1,8 @@
-// Package seq compresses sequences of 64-bit integers with runs, strides and nested
-// periods, such as branch runs and attribute streams, as they come: in constant amortised
-// time and bounded memory for each value. Sequences are read without being expanded: Iter
-// goes through the values, skips long repeats at once, and JoinRuns goes through several
-// sequences together, what repeats only once.
+// Package seq compresses sequences of 64-bit integers with runs, strides and nested periods,
+// such as branch runs and attribute streams, as they are appended, in constant amortised time
+// per value and bounded memory. Sequences are read without being expanded: Iter iterates over
+// the values and skips long repeats at once, and JoinRuns iterates over several sequences
+// together, repeats only once.
 //
 // FORMAT.md specifies the code; the recorder writes the same in C.
 package seq
@@ -17,25 +17,24 @@ import (
 // Levels is the number of folding levels of a sequence.
 const Levels = 3
 
-// recorderWindow is how many symbols back a recorder's repeats reach, per level. (In
-// a run file they may reach as far as packWindow.)
+// recorderWindow is the maximum distance of a recorder's repeats in symbols, per level. (In a
+// run file it is packWindow.)
 var recorderWindow = [Levels]uint32{256, 64, 64}
 
-// Seq is a folded sequence of 64-bit values: the one kind of compressed integer
-// sequence that branch runs, run lengths and attribute streams are made of.
-// FORMAT.md describes the code. A Seq is immutable.
+// Seq is a folded sequence of 64-bit values: the compressed form of branch runs, run lengths
+// and attribute streams. FORMAT.md describes the code. A Seq is immutable.
 type Seq struct {
 	n     uint64
 	delta bool
 	code  []byte
 	reach [Levels]uint32 // farthest distance of a repeat, per level
 	form  uint8          // of the packed sequence
-	words Tokens         // turns tokens into words; nil if the values are none
+	words Tokens         // converts tokens into words; nil if the values are not tokens
 	parts []Part         // of a long sequence, in place of code
 }
 
-// Tokens turns words into tokens, which look alike where ranks and nodes have
-// something in common, and back.
+// Tokens converts words into tokens, which are equal where ranks and nodes have something in
+// common, and back.
 type Tokens interface {
 	// Word returns the word of a token; 0 if the token refers to nothing.
 	Word(token uint64) uint64
@@ -45,8 +44,8 @@ type Tokens interface {
 	IsNumber(token uint64) bool
 	// HasRanks reports whether words can be ranks relative to the process's own.
 	HasRanks() bool
-	// Relative returns the token of a rank, as the distance from the process's
-	// own; false if the word is no rank.
+	// Relative returns the token of a rank, as its distance from the process's own; false if
+	// the word is not a rank.
 	Relative(word uint64) (token uint64, ok bool)
 }
 
@@ -140,14 +139,14 @@ func (s *Seq) Delta() bool { return s.delta }
 // Code is the sequence's code; not to be changed.
 func (s *Seq) Code() []byte { return s.code }
 
-// Bind gives a sequence of tokens what they refer to, unless it knows.
+// Bind sets what the sequence's tokens refer to, unless that is set.
 func (s *Seq) Bind(c Tokens) {
 	if s != nil && s.form&formWords != 0 && s.words == nil {
 		s.words = c
 	}
 }
 
-// Tokens is what turns its tokens into words; nil if its values are none.
+// Tokens converts its tokens into words; nil if its values are not tokens.
 func (s *Seq) Tokens() Tokens { return s.words }
 
 // With returns the sequence with other words for its tokens.
@@ -157,8 +156,8 @@ func (s *Seq) With(words Tokens) *Seq {
 	return &c
 }
 
-// Extend makes the sequence n values longer. It reports whether there is code for
-// them; else the sequence is empty.
+// Extend makes the sequence n values longer. It reports whether there is code for them;
+// otherwise the sequence is empty.
 func (s *Seq) Extend(n uint64) bool {
 	s.n += n
 	if s.n > 0 && len(s.code) == 0 && s.parts == nil {
@@ -178,9 +177,9 @@ func (s *Seq) Prefix(n uint64) *Seq {
 	return &c
 }
 
-// Equal reports whether two sequences have equal code and length; long ones of a
-// run file have no code of their own and differ. (Sequences
-// made by the same recorder from the same values are equal.)
+// Equal reports whether two sequences have equal code and length; long ones of a run file have
+// no code of their own and are not equal. (Sequences made by the same recorder from the same
+// values are equal.)
 func (s *Seq) Equal(o *Seq) bool {
 	if s == nil || o == nil {
 		return s == o
@@ -207,10 +206,10 @@ func (s *Seq) EqualValues(o *Seq) bool {
 	return false
 }
 
-// Iter iterates a sequence without expanding it: its memory is the reach of
-// the sequence's repeats, or what it has gone through if that is less.
+// Iter iterates over a sequence without expanding it: it needs memory for the reach of the
+// sequence's repeats, or for the values passed if those are fewer.
 type Iter struct {
-	left  uint64 // of the current part
+	left  uint64 // in the current part
 	after uint64 // in the parts after it
 	parts []Part
 	rem0  uint64
@@ -218,7 +217,7 @@ type Iter struct {
 	pos0  uint64
 	mask0 uint64
 	ring0 []uint64
-	full0 uint64 // how large the ring may have to be
+	full0 uint64 // maximum size of the ring
 	prev  uint64
 	delta bool
 	words Tokens
@@ -257,8 +256,8 @@ func ringSize(reach uint32) uint64 { return 1 << bits.Len32(reach) }
 
 const firstRing = 8
 
-// grown returns a ring that holds what it must once n more entries follow the
-// first pos: all of them, or full.
+// grown returns a ring that holds what is needed after n more entries follow the first pos: all
+// of them, or full.
 func grown[T any](ring []T, pos, n, full uint64) []T {
 	size := uint64(max(len(ring), firstRing))
 	for size < full && size-min(size, pos) < n {
@@ -337,7 +336,7 @@ func (it *Iter) refill(x *uint64) bool {
 	return true
 }
 
-// symbol returns the next symbol that level l hands down.
+// symbol returns the next symbol that level l passes down.
 func (it *Iter) symbol(l int) (symbol, bool) {
 	if l == Levels {
 		return it.decode()

@@ -27,7 +27,7 @@ func fold(values []uint64, delta bool) *Seq {
 	return w.Seq()
 }
 
-// loops appends a nest of loops with the given trip counts, one value a level.
+// loops appends nested loops with the given iteration counts, one value per level.
 func loops(out []uint64, trips ...int) []uint64 {
 	if len(trips) == 0 {
 		return append(out, 1000)
@@ -76,7 +76,7 @@ func TestSeqRoundTripAndSize(t *testing.T) {
 	}
 }
 
-// Ten times the iterations of a nest must not give ten times the code.
+// Ten times the iterations must not produce ten times the code.
 func TestSeqDoesNotGrowWithIterations(t *testing.T) {
 	small, large := fold(loops(nil, 20, 30, 10), false), fold(loops(nil, 200, 30, 10), false)
 	if len(large.Code()) > len(small.Code())+8 {
@@ -94,7 +94,7 @@ func TestSeqPrefixAtEveryLength(t *testing.T) {
 	}
 }
 
-// pattern turns fuzz bytes into values with repeats in them.
+// pattern converts fuzz bytes into values with repeats.
 func pattern(data []byte) []uint64 {
 	var out []uint64
 	for i := 0; i+1 < len(data) && len(out) < 1<<16; i += 2 {
@@ -128,7 +128,7 @@ func FuzzSeqRoundTrip(f *testing.F) {
 	})
 }
 
-// Hostile code: an error or values, never a panic, never more than n values.
+// Hostile code yields an error or values, never a panic, and never more than n values.
 func FuzzSeqCode(f *testing.F) {
 	f.Add(uint64(10), []byte{4, 8, 5, 9, 200, 200, 1})
 	f.Add(uint64(1<<40), []byte{0, 5, 255, 255, 255, 255, 15})

@@ -2,12 +2,12 @@ package seq
 
 import "slices"
 
-// Skipping. A long repeat is passed without being expanded: its values are
-// periodic, so only the rings and, of differences, the sum have to be put right.
-// At level 0 the period is the distance. At the levels above, one period is
-// expanded; if it leaves all rings as it found them, so do the others.
+// Skipping. A long repeat is skipped without being expanded: its values are periodic, so only
+// the rings and, for differences, the sum have to be updated. At level 0 the period is the
+// distance. At the levels above, one period is expanded; if it leaves all rings unchanged, so
+// do the others.
 
-// Skip passes up to n values.
+// Skip skips up to n values.
 func (it *Iter) Skip(n uint64) {
 	for it.after > 0 && n > it.left {
 		n -= it.left
@@ -33,8 +33,8 @@ func (it *Iter) Skip(n uint64) {
 	}
 }
 
-// skipBelow passes up to n values, but stops where a symbol of a level, or of
-// one above it, is needed: the repeats below have ended.
+// skipBelow skips up to n values, but stops where a symbol of a level, or of one above it, is
+// needed: the repeats below have ended.
 func (it *Iter) skipBelow(level int, n uint64) (passed uint64) {
 	for passed < n && it.err == nil {
 		if it.rem0 > 0 {
@@ -62,11 +62,11 @@ func (it *Iter) skipBelow(level int, n uint64) (passed uint64) {
 	return passed
 }
 
-// skipValues passes n values of the running repeat of level 0.
+// skipValues skips n values of the running repeat of level 0.
 func (it *Iter) skipValues(n uint64) uint64 {
 	ring := uint64(len(it.ring0))
 	for passed := uint64(0); ; passed++ {
-		// Within the repeat for as long as the ring: everything in it repeats.
+		// Within the repeat for the length of the ring: everything in the ring repeats.
 		if left := n - passed; passed >= ring && left > it.d0 && left > ring/4 {
 			periods := left / it.d0
 			it.jump(periods*it.d0, periods*it.sumOfLast(it.d0))
@@ -82,7 +82,7 @@ func (it *Iter) skipValues(n uint64) uint64 {
 	}
 }
 
-// jump counts n values with the given sum of differences as passed.
+// jump counts n values with the given sum of differences as skipped.
 func (it *Iter) jump(n, sum uint64) {
 	it.left -= n
 	if it.delta {
@@ -109,11 +109,11 @@ func rotated[T any](ring []T, from, to uint64) []T {
 	return out
 }
 
-// fewPeriods is from how many periods on it pays to look whether they repeat.
+// fewPeriods is the number of periods from which it pays to check whether they repeat.
 const fewPeriods = 8
 
-// skipPeriods passes up to n values of the running repeat of a level above 0.
-// The levels below are between two symbols.
+// skipPeriods skips up to n values of the running repeat of a level above 0. The levels below
+// are between two symbols.
 func (it *Iter) skipPeriods(level int, n uint64) (passed uint64) {
 	u := &it.upper[level]
 	for u.rem > fewPeriods*u.d {
@@ -159,7 +159,7 @@ func (it *Iter) skipPeriods(level int, n uint64) (passed uint64) {
 	return passed
 }
 
-// ringState is what the rings up to a level hold, oldest first.
+// ringState is the content of the rings up to a level, oldest first.
 type ringState struct {
 	values  []uint64
 	symbols [Levels][]symbol

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// nested returns sequences with repeats at all levels.
+// nestedLoops returns sequences with repeats at all levels.
 func nestedLoops(rng *rand.Rand, n int) []uint64 {
 	var out []uint64
 	var loop func(depth int)
@@ -39,7 +39,7 @@ func nestedLoops(rng *rand.Rand, n int) []uint64 {
 	return out[:n]
 }
 
-// Skipping ends where reading does, for all ways to fold.
+// Skipping yields the same state as reading, for all ways of folding.
 func TestSkipIsReading(t *testing.T) {
 	rng := rand.New(rand.NewSource(3))
 	for round := range 300 {
@@ -67,7 +67,7 @@ func TestSkipIsReading(t *testing.T) {
 	}
 }
 
-// Long repeats at each level are passed in no time.
+// Long repeats at each level are skipped in no time.
 func TestSkipTakesNoTime(t *testing.T) {
 	const far = 1 << 45
 	lit := func(v uint64) symbol { return symbol{value: v} }
@@ -93,7 +93,7 @@ func TestSkipTakesNoTime(t *testing.T) {
 	}
 }
 
-// The same of random codes with long repeats, also such as no writer makes.
+// The same for random codes with long repeats, including codes that no writer makes.
 func TestSkipIsReadingInLongRepeats(t *testing.T) {
 	rng := rand.New(rand.NewSource(5))
 	for round := range 400 {

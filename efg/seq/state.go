@@ -2,18 +2,18 @@ package seq
 
 import "math"
 
-// State is how the iteration of a sequence stood.
+// State is the state of an iteration over a sequence.
 type State struct {
 	left, after uint64
 	prev        uint64
 	code        int
 	rem0, d0    uint64
 	rem, d      [Levels]uint64
-	rings       *ringState // nil: not kept
+	rings       *ringState // nil if not kept
 }
 
-// foldRing bounds the rings that states keep copies of: without, only repeats of
-// values are found, not those of repeats.
+// foldRing bounds the rings of which states keep copies: without copies, only repeats of values
+// are found, not those of repeats.
 const foldRing = 1 << 10
 
 func StateOf(it *Iter) State {
@@ -41,10 +41,10 @@ func (m *State) Size() int {
 	return n
 }
 
-// Used is how many values have come since then.
+// Used is the number of values since then.
 func (m *State) Used(it *Iter) uint64 { return m.left - it.Left() }
 
-// Again is how often the values since then come again, at least.
+// Again is the minimum number of times that the values since then recur.
 func (m *State) Again(it *Iter) uint64 {
 	if m.Used(it) == 0 {
 		return math.MaxUint64
@@ -75,8 +75,8 @@ func (m *State) Again(it *Iter) uint64 {
 	return times
 }
 
-// repeats is how often what a repeat has given comes again, if it is still the
-// same repeat, and has gone on by whole periods.
+// repeatsAgain is the number of times that the output of a repeat recurs if it is still the
+// same repeat and has advanced by whole periods.
 func repeatsAgain(before, now, d, dNow uint64) uint64 {
 	if before <= now || d != dNow || d == 0 || (before-now)%d != 0 {
 		return 0

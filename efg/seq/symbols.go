@@ -7,13 +7,13 @@ import (
 	"github.com/efg-tools/efg/efg/block"
 )
 
-// SeqForm says what a sequence's symbols hold.
+// Form says what a sequence's symbols hold.
 type Form uint8
 
 const (
 	Delta    Form = formDelta    // differences, zigzag
 	OfTokens Form = formWords    // tokens of words
-	Relative Form = formRelative // ranks among the tokens are relative; with SeqTokens
+	Relative Form = formRelative // ranks among the tokens are relative; with OfTokens
 )
 
 func (f Form) check() error {
@@ -23,7 +23,7 @@ func (f Form) check() error {
 	return nil
 }
 
-// Endless is the length of a repeat that goes on as long as its sequence.
+// Endless is the length of a repeat that continues to the end of its sequence.
 const Endless = endless
 
 // Symbol is a literal (Distance 0), with its value, or a repeat of Length symbols
@@ -52,8 +52,8 @@ func (s *Seq) Symbols() iter.Seq[Symbol] {
 	}
 }
 
-// MakeSeq returns the sequence of n values with these symbols. One of tokens has
-// values once its process was bound.
+// Make returns the sequence of n values with these symbols. A sequence of tokens has values
+// only after it was bound to its process.
 func Make(n uint64, form Form, symbols []Symbol) (*Seq, error) {
 	if err := form.check(); err != nil {
 		return nil, err
@@ -78,8 +78,8 @@ func Make(n uint64, form Form, symbols []Symbol) (*Seq, error) {
 	return s, err
 }
 
-// Parts are the parts of a long sequence of a run file, which has no symbols of
-// its own; nil of others.
+// Parts returns the parts of a long sequence of a run file, which has no symbols of its own;
+// nil for others.
 func (s *Seq) Parts() ([]*Seq, error) {
 	var parts []*Seq
 	for _, p := range s.parts {
@@ -93,8 +93,8 @@ func (s *Seq) Parts() ([]*Seq, error) {
 	return parts, nil
 }
 
-// MakeLongSeq returns the sequence of n values that are in parts. The form is
-// that of the whole: parts may be of differences or not.
+// MakeLong returns the sequence of n values in parts. The form is that of the whole: parts may
+// or may not hold differences.
 func MakeLong(n uint64, form Form, parts []*Seq) (*Seq, error) {
 	if err := form.check(); err != nil {
 		return nil, err
@@ -115,13 +115,12 @@ func MakeLong(n uint64, form Form, parts []*Seq) (*Seq, error) {
 	return s, nil
 }
 
-// CheckLimit is how many values of a sequence are looked at to check it. Sequences
-// expand without bound, so that a small file can hold more than anyone can
-// read; Stream.Verify reads them all.
+// CheckLimit is the number of values of a sequence that are read to check it. Sequences expand
+// without bound, so a small file can hold more than can be read; Stream.Verify reads them all.
 const CheckLimit = 1 << 22
 
-// Check goes through the first values of a sequence, at most so many that a
-// small file cannot keep a reader busy, and returns the error that it meets.
+// Check reads the first values of a sequence, but not so many that a small file could keep a
+// reader busy, and returns the error that it finds.
 func (s *Seq) Check() error {
 	parts, err := s.Parts()
 	for _, p := range parts {

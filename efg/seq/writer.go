@@ -6,16 +6,16 @@ import (
 )
 
 const (
-	minRepeat   = 3 // shorter matches are handed on as literals
-	activate    = 8 // symbols a level hands on before there is one above
+	minRepeat   = 3 // shorter matches are passed on as literals
+	activate    = 8 // symbols a level passes on before there is one above
 	firstWindow = 8
-	fullCredit  = 2  // windows of literals before a level goes to sleep
+	fullCredit  = 2  // windows of literals before a level falls asleep
 	longestNap  = 32 // windows
 )
 
-// Writer folds values into a sequence as they come: constant amortised time
-// a value, bounded window. It is hook/shim/core_seq.c in Go; both give the same
-// code for the same values.
+// Writer folds values into a sequence as they are appended: constant amortised time per value,
+// bounded window. It is the Go counterpart of hook/shim/core_seq.c; both produce the same code
+// for the same values.
 type Writer struct {
 	n      uint64
 	delta  bool
@@ -28,26 +28,26 @@ type Writer struct {
 type writeLevel struct {
 	d, m       uint64 // running match: distance, length
 	pos        uint64 // symbols seen
-	handed     uint32 // symbols handed on
+	handed     uint32 // symbols passed on
 	sinceGrown uint32
-	credit     int      // below 0: repeats do not pay, go to sleep
-	nap        uint32   // symbols to let through the next time asleep
-	asleep     uint32   // symbols still to let through unseen
-	ring       []symbol // nil: not active
+	credit     int      // below 0: repeats do not pay, fall asleep
+	nap        uint32   // symbols to let through the next time it sleeps
+	asleep     uint32   // symbols still to let through without looking at them
+	ring       []symbol // nil if not active
 	last       []uint32 // position of the last pair with this hash
 }
 
 // NewWriter returns an empty sequence; delta stores differences.
 func NewWriter(delta bool) *Writer { return NewWindowWriter(delta, recorderWindow) }
 
-// NewWindowWriter returns an empty sequence whose repeats reach as far as window.
+// NewWindowWriter returns an empty sequence with window as the maximum distance of repeats.
 func NewWindowWriter(delta bool, window [Levels]uint32) *Writer {
 	w := &Writer{delta: delta, window: window}
 	w.levels[0].open(firstWindow)
 	return w
 }
 
-// Memory estimates how many bytes the writer takes.
+// Memory estimates the number of bytes of the writer.
 func (w *Writer) Memory() int {
 	n := int(unsafe.Sizeof(*w)) + len(w.code)
 	for i := range w.levels {
@@ -56,7 +56,7 @@ func (w *Writer) Memory() int {
 	return n
 }
 
-// Size is how many bytes of code there are, without what may still be repeated.
+// Size is the number of bytes of code so far, without repeats in progress.
 func (w *Writer) Size() int { return len(w.code) }
 
 // Len is the number of values pushed.
@@ -113,7 +113,7 @@ func (l *writeLevel) indexPair(pos uint64) {
 	*l.pairSlot(l.at(pos-1), l.at(pos)) = uint32(pos)
 }
 
-// findDistance looks for the last place where the two newest symbols stood.
+// findDistance looks for the last occurrence of the two newest symbols.
 func (l *writeLevel) findDistance() uint64 {
 	pos := l.pos - 1
 	a, b := l.at(pos-1), l.at(pos)
@@ -144,7 +144,7 @@ func (l *writeLevel) grow() {
 	l.sinceGrown = 0
 }
 
-// push gives symbol y to level n.
+// push passes symbol y to level n.
 func (w *Writer) push(n int, y symbol) {
 	l := &w.levels[n]
 	if l.asleep != 0 {
@@ -175,8 +175,8 @@ func (w *Writer) push(n int, y symbol) {
 	}
 }
 
-// fallAsleep: repeats have not paid at level n of late; let symbols through
-// unseen for a while, twice as long as the last time, then start afresh.
+// fallAsleep: repeats have not paid at level n lately; let symbols through without looking at
+// them for a while, twice as long as last time, then start afresh.
 func (w *Writer) fallAsleep(n int) {
 	l := &w.levels[n]
 	window := uint32(len(l.ring))
@@ -208,7 +208,7 @@ func (l *writeLevel) earn(m uint64) {
 	}
 }
 
-// endMatch hands the running match of level n on.
+// endMatch passes on the running match of level n.
 func (w *Writer) endMatch(n int) {
 	l := &w.levels[n]
 	m := l.m
@@ -227,7 +227,7 @@ func (w *Writer) endMatch(n int) {
 	}
 }
 
-// handOn gives a symbol that leaves level n-1 to level n, or to the code.
+// handOn passes a symbol that leaves level n-1 to level n, or to the code.
 func (w *Writer) handOn(n int, y symbol) {
 	below := &w.levels[n-1]
 	active := n < Levels && w.levels[n].ring != nil

@@ -1,12 +1,11 @@
-// Package text is the text twin of a run file: lines that say everything that is
-// in the file, to be read, compared and changed by people and programs. Dump
-// writes it, Parse reads it; a file that the current writer made comes back byte
-// for byte. docs/text.md describes the lines.
+// Package text is the text form of a run file: lines that represent everything in the file, to
+// be read, compared and changed by people and programs. Dump writes it, Parse reads it; a file
+// written by the current writer is restored byte for byte. docs/text.md describes the lines.
 package text
 
 import "fmt"
 
-// Error is a place in a text and what is wrong there.
+// Error reports what is wrong in a text, and where.
 type Error struct {
 	File         string
 	Line, Column int
@@ -19,7 +18,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Cause }
 
-// firstLine begins every text. The number is that of the text's form.
+// firstLine begins every text. The number is the version of the form.
 const firstLine = "efg-text 1"
 
 var endNames = []string{"running", "thread-ended", "finalized", "exit"}

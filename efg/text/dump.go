@@ -16,8 +16,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Dump writes the text of a run file, process by process: its memory is that of
-// the largest one.
+// Dump writes the text of a run file, process by process: it needs memory for the largest one.
 func Dump(w io.Writer, r *runfile.Run) error {
 	d := &dumper{w: bufio.NewWriterSize(w, 1<<16)}
 	d.linef("%s", firstLine)
@@ -42,7 +41,7 @@ func Dump(w io.Writer, r *runfile.Run) error {
 	return d.w.Flush()
 }
 
-// dumper writes lines. Errors stick in w.
+// dumper writes lines. Errors are kept in w.
 type dumper struct {
 	w     *bufio.Writer
 	words *words
@@ -53,8 +52,7 @@ func (d *dumper) linef(format string, args ...any) {
 	fmt.Fprintf(d.w, format+"\n", args...)
 }
 
-// meta writes the fields that are not empty by the names that they have in the
-// file, so that new ones need nothing here.
+// meta writes the nonempty fields by their names in the file, so new fields need no code here.
 func (d *dumper) meta(m *runfile.Meta) {
 	v := reflect.ValueOf(m).Elem()
 	for i := range v.NumField() {
@@ -73,7 +71,7 @@ func (d *dumper) meta(m *runfile.Meta) {
 	}
 }
 
-// metaName is the name of a field in the file, "" if it is not in the metadata.
+// metaName is the name of a field in the file, "" if it does not belong to the metadata.
 func metaName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("msgpack"), ",")
 	if name == "-" {
@@ -230,7 +228,7 @@ func intervalText(v *efg.Interval) string {
 	return fmt.Sprintf("%d %d %d %s", v.Sum, v.Min, v.Max, strings.Join(bins, ","))
 }
 
-// lineWidth is where the symbols of a sequence go on in the next line.
+// lineWidth is where the symbols of a sequence continue in the next line.
 const lineWidth = 100
 
 func (d *dumper) seq(name string, s *seq.Seq) {
@@ -297,8 +295,9 @@ func symbolText(y seq.Symbol, form seq.Form) string {
 
 var languageNames = []string{"c", "fortran", "f08"}
 
-// headerText writes a header except for its number of words and that polls are only
-// counted: procedure, language unless it is C, large, pmpi, error class. One that is not made like that is a number.
+// headerText represents a header except for its number of words and whether polls are only
+// counted: procedure, language unless it is C, large, pmpi, error class. A header of another
+// form is a number.
 func headerText(w uint64) string {
 	h := signature.Header(w)
 	p := signature.ProcByID(h.Proc())

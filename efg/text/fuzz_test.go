@@ -10,8 +10,8 @@ import (
 	"github.com/efg-tools/efg/efg/seq"
 )
 
-// FuzzAssemble replaces lines of a text: the result is refused, with a place, or
-// makes a valid file whose text makes the same file.
+// FuzzAssemble replaces lines of a text: the result is rejected, with its position, or yields a
+// valid file whose text yields the same file.
 func FuzzAssemble(f *testing.F) {
 	bases := [][]string{strings.Split(smallText, "\n")}
 	all := fixtures(f)
@@ -108,7 +108,7 @@ func checkText(t *testing.T, text string) {
 		return
 	}
 	if values(file) > 1<<16 {
-		return // right, but long to write
+		return // valid, but long to write
 	}
 	var b bytes.Buffer
 	if err := runfile.EncodeRun(&b, file.Procs, file.Meta); err != nil {
@@ -123,7 +123,7 @@ func checkText(t *testing.T, text string) {
 	}
 }
 
-// The small text is right.
+// The small text is valid.
 func TestSmallText(t *testing.T) {
 	if _, err := Parse("text", strings.NewReader(smallText)); err != nil {
 		t.Fatal(err)
@@ -131,7 +131,7 @@ func TestSmallText(t *testing.T) {
 	checkText(t, smallText)
 }
 
-// values is how many values the sequences have.
+// values is the number of values in the sequences.
 func values(f *File) (n uint64) {
 	add := func(s *seq.Seq) { n = max(n, n+s.Len()) }
 	for _, p := range f.Procs {

@@ -14,15 +14,14 @@ import (
 	"github.com/efg-tools/efg/efg/runfile"
 )
 
-// File is what a text says.
+// File is the content of a text.
 type File struct {
 	Meta  runfile.Meta
 	Procs []*efg.Process
 }
 
-// Parse reads a text. name is its name in errors, which are of type Error unless
-// reading fails. What it returns can be written with runfile.WriteRun. Memory is in
-// proportion to the text.
+// Parse reads a text. name is its name in errors, which are of type Error unless reading fails.
+// The result can be written with runfile.WriteRun. It needs memory in proportion to the text.
 func Parse(name string, r io.Reader) (*File, error) {
 	p := &parser{scanner: scanner{file: name, in: bufio.NewReaderSize(r, 1<<16)}, file: &File{}}
 	err := p.text()
@@ -36,12 +35,12 @@ type parser struct {
 	scanner
 	file  *File
 	words *words
-	left  int // elements that the process's vectors may still have
+	left  int // elements that the process's arrays may still have
 
 	proc   *efg.Process
 	stream *efg.Stream
 	node   *efg.Node
-	bins   uint32 // that codes of the stream's times may have
+	bins   uint32 // number of codes that the stream's times may have
 	marks  *efg.Checkpoints
 	seq    *openSeq
 
@@ -112,7 +111,7 @@ func (p *parser) record() error {
 	return p.close()
 }
 
-// in fails unless there is something that the line belongs to.
+// in fails unless the element exists that the line belongs to.
 func (p *parser) in(there bool, what string) error {
 	if !there {
 		return p.errorf("no %s before this line", what)
@@ -191,7 +190,7 @@ func (p *parser) siteLine() error {
 	return err
 }
 
-// wordValue takes a number as words are written.
+// wordValue reads a number in the form of words.
 func (p *parser) wordValue(what string) (uint64, error) {
 	text, err := p.word(what)
 	if err != nil {
@@ -204,8 +203,7 @@ func (p *parser) wordValue(what string) (uint64, error) {
 	return v, nil
 }
 
-// maxElements is how many elements the vectors of a process may have: readers
-// refuse more.
+// maxElements is the maximum number of elements of a process's arrays: readers reject more.
 const maxElements = 1 << 24
 
 func (p *parser) processLine() error {
@@ -317,7 +315,7 @@ func (p *parser) defLine() error {
 	return p.definition(efg.Def{Kind: efg.DefKind(kind)})
 }
 
-// definition takes a definition's content.
+// definition reads a definition's content.
 func (p *parser) definition(d efg.Def) error {
 	explicit := false
 	for p.more() {
@@ -355,7 +353,7 @@ func (p *parser) definition(d efg.Def) error {
 	return nil
 }
 
-// endProcess checks the process that the lines before have told.
+// endProcess checks the process that the preceding lines described.
 func (p *parser) endProcess() error {
 	if err := p.endSeq(); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// openSeq is a sequence, or a part of a long one, whose symbols are still to come.
+// openSeq is a sequence, or a part of a long one, whose symbols follow.
 type openSeq struct {
 	line    int
 	n       uint64
@@ -107,8 +107,7 @@ func (p *parser) nodeLine() error {
 	return err
 }
 
-// wordList takes NAME=WORD for each word after the header; mask has those that are
-// NAME=*.
+// wordList reads NAME=WORD for each word after the header; mask contains those that are NAME=*.
 func (p *parser) wordList(header uint64) (words []uint64, mask uint64, err error) {
 	words = []uint64{header}
 	for k := 1; p.more(); k++ {
@@ -133,7 +132,7 @@ func (p *parser) wordList(header uint64) (words []uint64, mask uint64, err error
 	return words, mask, nil
 }
 
-// header takes a header, without its number of words unless it is a number.
+// header reads a header, without its number of words unless it is a number.
 func (p *parser) header() (uint64, error) {
 	name, err := p.word("a procedure")
 	if err != nil {
@@ -173,7 +172,7 @@ func (p *parser) header() (uint64, error) {
 	return uint64(h), nil
 }
 
-// counted takes polls:N, if it is there, and returns the header of such polls.
+// counted reads polls:N, if it is there, and returns the header of such polls.
 func (p *parser) counted(header uint64) (uint64, error) {
 	if !p.more() {
 		return header, nil
@@ -190,7 +189,7 @@ func (p *parser) counted(header uint64) (uint64, error) {
 	return uint64(signature.Header(header).AsCounted()), nil
 }
 
-// namedWord takes NAME=WORD or NAME=*, which leaves the word open.
+// namedWord reads NAME=WORD or NAME=*, which leaves the word open.
 func (p *parser) namedWord(header uint64, k int) (v uint64, open bool, err error) {
 	text, err := p.word("a word")
 	if err != nil {
@@ -237,7 +236,7 @@ func (p *parser) edgeLine() error {
 	return nil
 }
 
-// openSeq takes a sequence's length and form; its symbols are on the next lines.
+// openSeq reads a sequence's length and form; its symbols are on the next lines.
 func (p *parser) openSeq(put **seq.Seq) error {
 	if *put != nil {
 		return p.errorf("the node has this sequence already")

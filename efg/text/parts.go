@@ -7,24 +7,24 @@ import (
 	"github.com/efg-tools/efg/efg"
 )
 
-// What follows is the text of single values, for other formats.
+// The functions below convert single values, for other formats.
 
-// WordText writes a word as Dump does, except for definitions, which are numbers.
+// WordText returns the text of a word as in Dump, but with numbers for definitions.
 func WordText(w uint64) string { return (&words{}).text(w) }
 
-// ParseWord reads what WordText wrote.
+// ParseWord parses the result of WordText.
 func ParseWord(s string) (uint64, error) { return (&words{}).parse(s) }
 
-// CodeText writes the code of a traced interval: BIN, BIN+FINE or BIN-FINE.
+// CodeText returns the text of the code of a traced interval: BIN, BIN+FINE or BIN-FINE.
 func CodeText(c efg.TimeCode) string { return codeText(c) }
 
-// ParseCode reads what CodeText wrote, for times with that many bins.
+// ParseCode parses the result of CodeText, for times with that many bins.
 func ParseCode(s string, bins int) (efg.TimeCode, error) { return parseCode(s, uint32(bins)) }
 
-// EndName is the name of how a stream ended.
+// EndName is the name of a way in which streams end.
 func EndName(e efg.End) string { return endNames[e] }
 
-// ParseEnd reads the name of how a stream ended.
+// ParseEnd parses the name of a way in which streams end.
 func ParseEnd(s string) (efg.End, error) {
 	i := slices.Index(endNames, s)
 	if i < 0 {
@@ -33,10 +33,10 @@ func ParseEnd(s string) (efg.End, error) {
 	return efg.End(i), nil
 }
 
-// KindName is the name of a kind of definitions.
+// KindName is the name of a kind of definition.
 func KindName(k efg.DefKind) string { return kindNames[k] }
 
-// ParseKind reads the name of a kind of definitions.
+// ParseKind parses the name of a kind of definition.
 func ParseKind(s string) (efg.DefKind, error) {
 	i := slices.Index(kindNames, s)
 	if i < 0 {

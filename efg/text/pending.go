@@ -15,7 +15,7 @@ func (d *dumper) pending(c *efg.Pending) {
 	d.linef("")
 }
 
-// enteredLine takes the call that the thread was in.
+// enteredLine reads the call that the thread was in.
 func (p *parser) enteredLine() error {
 	if err := p.in(p.stream != nil && p.marks == nil, "thread without marks"); err != nil {
 		return err

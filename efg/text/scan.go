@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// scanner takes the lines of a text apart into fields: quoted strings, and what
-// stands between blanks.
+// scanner splits the lines of a text into fields: quoted strings, and words separated by
+// blanks.
 type scanner struct {
 	file   string
 	in     *bufio.Reader
@@ -26,7 +26,7 @@ type field struct {
 	column int
 }
 
-// scan goes to the next line that has fields; io.EOF after the last one.
+// scan moves to the next line that has fields; io.EOF after the last one.
 func (s *scanner) scan() error {
 	for {
 		text, err := s.in.ReadString('\n')
@@ -81,8 +81,7 @@ func (s *scanner) at(column int, cause error) error {
 	return &Error{File: s.file, Line: s.line, Column: column, Cause: cause}
 }
 
-// errorf is an error at the last field that was taken, or the one that is
-// missing.
+// errorf is an error at the last field that was read, or the one that is missing.
 func (s *scanner) errorf(format string, args ...any) error {
 	column := s.end
 	if s.next > 0 && s.next <= len(s.fields) {
@@ -93,7 +92,7 @@ func (s *scanner) errorf(format string, args ...any) error {
 
 func (s *scanner) more() bool { return s.next < len(s.fields) }
 
-// take returns the next field; what says what it should be.
+// take returns the next field; what describes it for errors.
 func (s *scanner) take(what string) (field, error) {
 	if !s.more() {
 		return field{}, s.at(s.end, fmt.Errorf("the line ends before %s", what))
@@ -102,7 +101,7 @@ func (s *scanner) take(what string) (field, error) {
 	return s.fields[s.next-1], nil
 }
 
-// word takes a field that is not quoted.
+// word reads a field that is not quoted.
 func (s *scanner) word(what string) (string, error) {
 	f, err := s.take(what)
 	if err == nil && f.quoted {
@@ -111,7 +110,7 @@ func (s *scanner) word(what string) (string, error) {
 	return f.text, err
 }
 
-// quotedString takes a string.
+// quotedString reads a string.
 func (s *scanner) quotedString(what string) (string, error) {
 	f, err := s.take(what)
 	if err == nil && !f.quoted {
@@ -132,7 +131,7 @@ func (s *scanner) strings(what string) ([]string, error) {
 	return list, nil
 }
 
-// number takes a number of at most that many bits.
+// number reads a number of at most bits bits.
 func (s *scanner) number(what string, bits int) (uint64, error) {
 	text, err := s.word(what)
 	if err != nil {
@@ -157,7 +156,7 @@ func (s *scanner) signed(what string, bits int) (int64, error) {
 	return v, nil
 }
 
-// keyword takes a field that must be this one.
+// keyword reads a field that must be this one.
 func (s *scanner) keyword(want string) error {
 	text, err := s.word(want)
 	if err == nil && text != want {
@@ -166,7 +165,7 @@ func (s *scanner) keyword(want string) error {
 	return err
 }
 
-// named takes a keyword and a number.
+// named reads a keyword and a number.
 func (s *scanner) named(key string, bits int) (uint64, error) {
 	if err := s.keyword(key); err != nil {
 		return 0, err
@@ -174,7 +173,7 @@ func (s *scanner) named(key string, bits int) (uint64, error) {
 	return s.number(key, bits)
 }
 
-// option takes a keyword if it is the next field.
+// option reads a keyword if it is the next field.
 func (s *scanner) option(key string) bool {
 	if s.more() && !s.fields[s.next].quoted && s.fields[s.next].text == key {
 		s.next++

@@ -63,8 +63,8 @@ func dump(tb testing.TB, r *runfile.Run) string {
 	return b.String()
 }
 
-// The texts give valid files with the events that were recorded; these give the
-// texts, and they the same bytes.
+// The texts yield valid files with the recorded events; these yield the texts, which yield the
+// same bytes again.
 func TestRecordedPrograms(t *testing.T) {
 	for name, text := range fixtures(t) {
 		data := assemble(t, name, text)
@@ -100,8 +100,8 @@ func firstDifference(got, want string) string {
 	return "one is longer"
 }
 
-// Files of many processes have sums in place of hashes, and of long sequences
-// the symbols stay as they are.
+// Files of many processes have sums in place of hashes, and the symbols of long sequences are
+// unchanged.
 func TestManyProcessesAndLongSequences(t *testing.T) {
 	sizes := map[string]int{"exact": 3, "sums": 300}
 	for name, size := range sizes {
@@ -123,8 +123,8 @@ func TestManyProcessesAndLongSequences(t *testing.T) {
 	}
 }
 
-// longProcess is a process of a loop whose argument changes between ids and
-// constants, a few million times if it is long.
+// longProcess is a process of a loop whose argument varies between ids and constants, a few
+// million times if long is set.
 func longProcess(rank, size int, long bool) *efg.Process {
 	n := uint64(1000)
 	if long {
@@ -167,7 +167,7 @@ func TestSequencesInParts(t *testing.T) {
 	}
 }
 
-// Times of each event come back, those of long streams, too, which are in parts.
+// The times of each event are preserved, also those of long streams, which are in parts.
 func TestTraceInParts(t *testing.T) {
 	q, err := efg.NewTimeQuantizer(100)
 	if err != nil {
@@ -219,7 +219,7 @@ func TestTraceInParts(t *testing.T) {
 	}
 }
 
-// What is wrong is told with its place.
+// Errors are reported with their position.
 func TestErrors(t *testing.T) {
 	good := "efg-text 1\nmeta status 3\nsite 0x5 \"a.c:1\" \"f\"\nprocess 0 of 2 world 1 pid 3 start 4\n host \"h\"\n" +
 		" def 0 string \"x\"\n thread 0 exit events 2 dropped 0 hash 0x1\n" +
@@ -281,7 +281,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Words, tokens and numbers come back as they were.
+// Words, tokens and numbers are preserved.
 func TestWordsAndTokens(t *testing.T) {
 	w := newWords()
 	w.add(efg.Def{Kind: efg.DefComm, Word: 0x2badcafe01 << 24})
@@ -302,7 +302,7 @@ func TestWordsAndTokens(t *testing.T) {
 	}
 }
 
-// The page shows what is in a text.
+// The page shows the content of a text.
 func TestPageShowsAText(t *testing.T) {
 	page, err := os.ReadFile("../../docs/text.md")
 	if err != nil {

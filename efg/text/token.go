@@ -10,11 +10,11 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Tokens (efg/runfile/FORMAT.md, "Tokens") are written like words, but definitions and
-// nodes by their numbers alone: dN, dN+S, own:BACK.SLOT for an id that this
-// thread made BACK nodes before, rank:D for a rank at a distance of D.
+// Tokens (efg/runfile/FORMAT.md, "Tokens") are written like words, but with only the numbers of
+// definitions and nodes: dN, dN+S, own:BACK.SLOT for an id that this thread made BACK nodes
+// before, rank:D for a rank at a distance of D.
 
-// tokenText writes a token; one that no writer makes as token:NUMBER.
+// tokenText returns the text of a token; one that no writer makes is token:NUMBER.
 func tokenText(t uint64) string {
 	s := ""
 	switch v := t >> 3; t & 7 {

@@ -58,7 +58,7 @@ func (p *parser) traceLine() error {
 	return err
 }
 
-// codesLine takes times of the node's events: GAP/DURATION of each.
+// codesLine reads times of the node's events: GAP/DURATION of each.
 func (p *parser) codesLine() error {
 	if err := p.in(p.node != nil && p.node.Times != nil, "node of a thread with a trace"); err != nil {
 		return err

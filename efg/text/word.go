@@ -16,7 +16,7 @@ import (
 
 const (
 	identMask = 1<<62 - 1
-	// noIdentity is what identity words are above of.
+	// noIdentity: identity words are greater.
 	noIdentity = 1 << 20
 )
 
@@ -28,7 +28,7 @@ type words struct {
 
 func newWords() *words { return &words{byWord: map[uint64]int{}} }
 
-// add makes the next definition known.
+// add adds the next definition.
 func (w *words) add(d efg.Def) {
 	if _, ok := w.byWord[d.Word]; !ok {
 		w.byWord[d.Word] = len(w.defs)
@@ -127,8 +127,8 @@ func isNumber(s string) bool {
 	return s != "" && (isDigit(s[0]) || len(s) > 1 && (s[0] == '-' || s[0] == '+') && isDigit(s[1]))
 }
 
-// numberText writes small numbers, also negative ones, in decimal, others, which
-// are rather hashes, in hexadecimal.
+// numberText writes small numbers, also negative ones, in decimal, and others, which are likely
+// to be hashes, in hexadecimal.
 func numberText(v uint64) string {
 	if n := int64(v); n > -1<<53 && n < 1<<53 {
 		return strconv.FormatInt(n, 10)
