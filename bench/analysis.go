@@ -13,10 +13,10 @@ import (
 // questions are the commands that answer from the graph.
 var questions = []string{"report", "matrix", "diff", "check", "phases", "loops"}
 
-// analyses measures the commands that answer from the graph, on a run and on one of
-// ten times the events, and how fast SQL goes through events.
+// analyses measures the commands that answer from the graph, on a run and on one with ten times
+// as many events, and how fast SQL iterates over events.
 func analyses(b *bench) error {
-	const ranks, steps = 1024, 8500 // of about a hundred million events
+	const ranks, steps = 1024, 8500 // about a hundred million events
 	fmt.Printf("\n## Answers from the graph\n\nSimulated halo exchange, %d ranks, with time statistics. Aims: 2 s and 1 GiB each; ten times the events take the same time, within 20 %%.\n\n", ranks)
 	var files []string
 	for _, n := range []int{steps, 10 * steps} {
@@ -79,8 +79,8 @@ func (b *bench) question(command string, files []string) error {
 	return nil
 }
 
-// sqlSpeed measures how many events a second SQL counts where it has to walk, and
-// where it has to look at arguments.
+// sqlSpeed measures how many events per second SQL counts when it has to walk, and when it has
+// to read arguments.
 func (b *bench) sqlSpeed(file string) error {
 	fmt.Printf("\n## SQL\n\nMillion events a second of one rank after the other, the first 64. Aim: 3 where events have to be made.\n\n| query | |\n|---|---:|\n")
 	events, err := events(file, 64)
@@ -102,7 +102,7 @@ func (b *bench) sqlSpeed(file string) error {
 	return nil
 }
 
-// events counts those of the ranks below a limit.
+// events counts the events of the ranks below a limit.
 func events(file string, ranks int) (uint64, error) {
 	run, err := runfile.OpenRun(file)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// cleanups are what is to be done at the end, also if that comes with a signal.
+// cleanups are functions to be called at the end, even if a signal ends the program.
 type cleanups struct {
 	mu   sync.Mutex
 	list []*cleanup
@@ -20,8 +20,8 @@ type cleanup struct {
 	do   func()
 }
 
-// atEnd sees to it that something is done once: when what it returns is called, or when a
-// signal ends the program.
+// atEnd arranges that do is called once: when the returned function is called, or when a signal
+// ends the program.
 func (c *cleanups) atEnd(do func()) (now func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -35,8 +35,7 @@ func (c *cleanups) atEnd(do func()) (now func()) {
 	}
 }
 
-// onSignals ends the program when it is interrupted or terminated, the last thing that was
-// begun first.
+// onSignals ends the program when it is interrupted or terminated; the last cleanup runs first.
 func (c *cleanups) onSignals() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)

@@ -19,10 +19,10 @@ import (
 // liveRanks are the sizes of the jobs that the daemon is measured with.
 var liveRanks = []int{128, 512}
 
-// lookingFor is how long a job is looked at, ten times a second.
+// lookingFor is how long a job is watched, ten times a second.
 const lookingFor = 10 * time.Second
 
-// daemonPart measures what efg daemon and someone who looks on cost with very many real
+// daemonPart measures the cost of efg daemon and of watching a job with very many real
 // processes, which sleep in a call.
 func daemonPart(b *bench) error {
 	j, err := b.sleepingJob()
@@ -44,7 +44,7 @@ func daemonPart(b *bench) error {
 const jobHead = "| ranks | daemon alone, % of a core | with efg top | efg top | | daemon with a page | | daemon, MiB | | where, s | sealed, s | | where of the run, s | file, bytes |\n" +
 	"|---:|---:|---:|---:|---|---:|---|---:|---|---:|---:|---|---:|---:|\n"
 
-// sleepingJob is how processes are started that sleep in a call.
+// sleepingJob says how to start processes that sleep in a call.
 type sleepingJob struct {
 	mpi       mpi
 	hook, exe string
@@ -69,7 +69,7 @@ type served struct {
 	end          func()
 }
 
-// serve starts a daemon with a store that exists, or, without one, with its own.
+// serve starts a daemon with a given store or, if there is none, with its own.
 func (b *bench) serve(store string) (*served, error) {
 	s := &served{bench: b, store: store}
 	var err error
@@ -96,14 +96,14 @@ func (b *bench) serve(store string) (*served, error) {
 	return s, nil
 }
 
-// command makes a command that knows the daemon.
+// command makes a command that uses the daemon.
 func (s *served) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), "EFG_STORE="+s.store, "EFG_SPOOL="+s.spool, "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 	return cmd
 }
 
-// list is what efg runs --json tells, as far as it is needed here.
+// runList is the part of the output of efg runs --json that is needed here.
 type runList struct {
 	Daemon bool
 	Jobs   []struct {
@@ -116,7 +116,7 @@ type runList struct {
 	}
 }
 
-// until waits until the list is as wanted.
+// until waits until the list is as expected.
 func (s *served) until(ok func(*runList) bool) error {
 	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		out, err := s.command(s.efg, "runs", "--json").Output()
@@ -147,7 +147,7 @@ func (b *bench) daemonRow(j *sleepingJob, ranks int) error {
 	return s.jobRow(j, ranks, 0)
 }
 
-// jobRow measures a daemon while a job runs, and is stored beside other runs.
+// jobRow measures a daemon while a job runs, and while the job is stored beside other runs.
 func (s *served) jobRow(j *sleepingJob, ranks, runs int) error {
 	stop, err := s.sleepers(j, ranks)
 	if err != nil {
@@ -197,11 +197,11 @@ func (s *served) sleepers(j *sleepingJob, ranks int) (stop func(), err error) {
 		stop()
 		return nil, err
 	}
-	time.Sleep(5 * time.Second) // the last ones come out of MPI_Init
+	time.Sleep(5 * time.Second) // the last ones return from MPI_Init
 	return stop, nil
 }
 
-// costs are parts of a core.
+// costs are fractions of a core.
 type costs struct{ alone, watched, top, page float64 }
 
 func (s *served) costs() (c costs, err error) {
@@ -215,7 +215,7 @@ func (s *served) costs() (c costs, err error) {
 	return c, err
 }
 
-// during returns which part of a core the daemon takes while something is done.
+// during returns the fraction of a core that the daemon uses while something is done.
 func (s *served) during(do func() error) (float64, error) {
 	before, err := processorTime(s.daemon.Process.Pid)
 	if err != nil {
@@ -230,7 +230,7 @@ func (s *served) during(do func() error) (float64, error) {
 	return (after - before).Seconds() / wall, err
 }
 
-// watch looks at the job with efg top, and returns which part of a core that takes.
+// watch watches the job with efg top, and returns the fraction of a core that this uses.
 func (s *served) watch() (float64, error) {
 	start := time.Now()
 	top := s.command(s.efg, "top", "last", "--json", "--interval", "100ms", "--count", fmt.Sprint(int(lookingFor/(100*time.Millisecond))))
@@ -242,7 +242,7 @@ func (s *served) watch() (float64, error) {
 	return used.Seconds() / time.Since(start).Seconds(), nil
 }
 
-// page looks at the job as a web page does.
+// page watches the job as a web page does.
 func (s *served) page() error {
 	ctx, cancel := context.WithTimeout(context.Background(), lookingFor)
 	defer cancel()
@@ -262,7 +262,7 @@ func (s *served) page() error {
 	return nil
 }
 
-// client asks the daemon at its socket.
+// client sends requests to the daemon at its socket.
 func (s *served) client() *http.Client {
 	return &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(s.spool, "http"))
@@ -302,7 +302,7 @@ func (s *served) timed(args ...string) (float64, error) {
 	return time.Since(start).Seconds(), err
 }
 
-// processorTime is what a process has used of processors so far.
+// processorTime is the processor time that a process has used so far.
 func processorTime(pid int) (time.Duration, error) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -64,7 +64,7 @@ func (b *bench) events(file string) (n int64, err error) {
 	return strconv.ParseInt(strings.TrimSpace(number), 10, 64)
 }
 
-// there exports a run file, imports it again, and returns the size in between.
+// there exports a run file, imports it again, and returns the size of the exported file.
 func (b *bench) there(file, format string, run []byte) (int64, error) {
 	doc, again := filepath.Join(b.dir, "doc."+format), filepath.Join(b.dir, "again.efg")
 	defer os.Remove(doc)

@@ -51,7 +51,7 @@ func (b *bench) recordedSize(r recording) (int64, error) {
 	return info.Size(), nil
 }
 
-// moreSteps compares runs of one program with ten times the steps.
+// moreSteps compares runs of one program with one and ten times as many steps.
 func moreSteps(b *bench) error {
 	for _, r := range []recording{
 		{name: "grid, periodic", source: "c/grid.c", ranks: 8, command: []string{"grid", "200", "periodic"}},
@@ -170,8 +170,7 @@ func timeStats(b *bench) error {
 	return nil
 }
 
-// polls compares what random lengths of runs of polls add to a file with their
-// entropy.
+// polls compares what random numbers of consecutive polls add to a file with their entropy.
 func polls(b *bench) error {
 	const rounds = 2000
 	r := recording{name: "polls", source: "c/polls.c", command: []string{"polls", strconv.Itoa(rounds)}}
@@ -207,8 +206,8 @@ func polls(b *bench) error {
 	return nil
 }
 
-// pollRuns counts, for each polling procedure, how often which number of polls
-// in a row found nothing.
+// pollRuns counts, for each polling procedure, how often which number of consecutive polls
+// found nothing.
 func pollRuns(procs []*efg.Process) map[int]map[int]int {
 	runs := map[int]map[int]int{}
 	for _, p := range procs {
@@ -240,8 +239,8 @@ func pollRuns(procs []*efg.Process) map[int]map[int]int {
 	return runs
 }
 
-// failedPoll tells the procedure of an event, and whether it is one that polls
-// and has found nothing.
+// failedPoll returns the procedure of an event, and whether it is a poll that has found
+// nothing.
 func failedPoll(words []uint64) (proc int, failed bool) {
 	proc = signature.Header(words[0]).Proc()
 	p := signature.ProcByID(proc)
@@ -256,8 +255,8 @@ func failedPoll(words []uint64) (proc int, failed bool) {
 	return proc, false
 }
 
-// entropy is the number of values and how many bits they hold if they are
-// drawn independently.
+// entropy is the number of values and the number of bits that they contain if they are drawn
+// independently.
 func entropy(counts map[int]int) (n int, bits float64) {
 	for _, c := range counts {
 		n += c

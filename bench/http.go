@@ -14,10 +14,10 @@ import (
 
 const (
 	storedRuns = 10_000
-	manyAsked  = 1024 // ranks of the runs that are asked about
+	manyAsked  = 1024 // ranks of the large runs
 )
 
-// httpPart measures what it takes to ask a daemon about what it has stored.
+// httpPart measures requests to a daemon about what it has stored.
 func httpPart(b *bench) error {
 	store, err := os.MkdirTemp(b.dir, "store-")
 	if err != nil {
@@ -65,7 +65,7 @@ func httpPart(b *bench) error {
 			if err != nil {
 				return err
 			}
-			if i > 0 { // the first reads all
+			if i > 0 { // the first one reads everything
 				ms, used = append(ms, float64(took.Microseconds())/1000), used+after-before
 			}
 			time.Sleep(300 * time.Millisecond)
@@ -79,7 +79,7 @@ func httpPart(b *bench) error {
 	return s.jobRow(j, liveRanks[len(liveRanks)-1], storedRuns+1+2*b.pairs)
 }
 
-// put puts a run into a store that has a summary only.
+// put adds a run to a store, of which only the summary exists.
 func put(store string, i int) error {
 	name := fmt.Sprintf("20260101-%06d-solver", i)
 	text := fmt.Sprintf(`{"version":1,"name":%q,"command":["./solver","--input","/scratch/case-%d.in"],"mpi":"Open MPI v4.1.4","host":"node%d",`+
@@ -99,7 +99,7 @@ func (s *served) addAndList(i int) error {
 	return s.get("/v1/runs")
 }
 
-// get asks and reads the answer.
+// get sends a request and reads the answer.
 func (s *served) get(path string) error {
 	answer, err := s.client().Get("http://localhost" + path)
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *served) get(path string) error {
 	return nil
 }
 
-// largeQuestions asks about runs of many ranks.
+// largeQuestions sends requests about runs of many ranks.
 func (s *served) largeQuestions() error {
 	fmt.Printf("\nRuns of %d simulated ranks: s a question, and what the daemon had resident at most. Aim: 150 MiB.\n\n"+
 		"| run | info | report | matrix | ranks | diff | check | daemon, MiB | |\n|---|---:|---:|---:|---:|---:|---:|---:|---|\n", manyAsked)

@@ -1,7 +1,6 @@
-// Command bench measures what efg promises: what a recorded call costs, how
-// long starting takes, how much memory and file a program needs, how fast a
-// recording is read. It prints Markdown; docs/results.md keeps what it printed.
-// All comparisons are between runs that alternate, and medians.
+// Command bench measures what efg promises: the cost of a recorded call, the time to start, the
+// memory and file space that a program needs, the speed of reading a recording. It prints
+// Markdown, which docs/results.md keeps. All comparisons are medians of alternating runs.
 package main
 
 import (
@@ -29,8 +28,8 @@ type bench struct {
 	dir     string // for programs and recordings
 	pairs   int
 	mpis    []mpi
-	preload string // library to preload in what is run; "" for none
-	yield   string // testdata/yield, when it is built
+	preload string // library to preload in measured programs; "" for none
+	yield   string // testdata/yield, if it is built
 	*cleanups
 }
 

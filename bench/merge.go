@@ -13,8 +13,8 @@ import (
 	"github.com/efg-tools/efg/internal/testing/sim"
 )
 
-// mergeCommand measures efg merge: of run files with times, whose statistics are
-// all that is large in them, and of segments.
+// mergeCommand measures efg merge: of run files with times, which consist mainly of statistics,
+// and of segments.
 func mergeCommand(b *bench) error {
 	fmt.Printf("\n## efg merge\n\nSimulated ranks of `halo`. Aims: 60 s, 1 GiB; `efg info` on the result 100 ms of processor time.\n\n")
 	fmt.Println("| ranks | parts | s | processor, s | | MiB | | info, ms | |\n|---:|---|---:|---:|---|---:|---|---:|---|")
@@ -42,7 +42,7 @@ func mergeCommand(b *bench) error {
 	return nil
 }
 
-// mergeRow merges what prepare has put in a directory.
+// mergeRow merges the files that prepare has put into a directory.
 func (b *bench) mergeRow(name string, c sim.Config, prepare func(dir string) error) error {
 	dir, err := os.MkdirTemp(b.dir, "parts-")
 	if err != nil {
@@ -70,11 +70,11 @@ func (b *bench) mergeRow(name string, c sim.Config, prepare func(dir string) err
 	return nil
 }
 
-// usage is what a command has used.
+// usage is the resources that a command has used.
 type usage struct {
 	wall, processor time.Duration
-	// memory is bytes resident, at most. The system counts what this program had when
-	// it started the command, too: less cannot be measured.
+	// memory is the peak resident memory in bytes. The system includes the memory of this
+	// program when it started the command: smaller values cannot be measured.
 	memory int64
 }
 

@@ -85,13 +85,13 @@ func (b *bench) number(args ...string) (float64, error) {
 	return strconv.ParseFloat(strings.TrimSpace(out), 64)
 }
 
-// recorded puts a command under efg run.
+// recorded prepends efg run to a command.
 func (b *bench) recorded(time string, args ...string) []string {
 	return slices.Concat([]string{b.efg, "run", "--time", time, "-o", filepath.Join(b.dir, "x.efg"), "--"}, args)
 }
 
-// alternate runs the commands in turn, pairs times, and returns the medians of
-// each one's number and of its difference from the first one's in the same turn.
+// alternate runs the commands in turn, pairs times, and returns the medians of each one's
+// number and of its difference from the first one's in the same turn.
 func (b *bench) alternate(commands ...[]string) (values, added []float64, err error) {
 	all := make([][]float64, len(commands))
 	diffs := make([][]float64, len(commands))

@@ -23,7 +23,7 @@ const (
 type merged struct {
 	size    int64
 	seconds float64 // of merging
-	memory  int64   // bytes resident while merging, at most
+	memory  int64   // peak resident bytes while merging
 	info    float64 // milliseconds of efg info
 }
 
@@ -93,16 +93,16 @@ func (b *bench) simulated(c sim.Config) (merged, error) {
 	return m, nil
 }
 
-// resetPeak makes the peak of resident memory begin again.
+// resetPeak resets the peak of resident memory.
 func resetPeak() error {
 	runtime.GC()
 	return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 }
 
-// peak is the most resident memory since resetPeak.
+// peak is the peak of resident memory since resetPeak.
 func peak() (int64, error) { return peakOf(os.Getpid()) }
 
-// peakOf is the most memory that a process had resident.
+// peakOf is the peak of a process's resident memory.
 func peakOf(pid int) (int64, error) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -71,7 +71,7 @@ func windows(b *bench, exe string) error {
 	return nil
 }
 
-// countingFile counts the bytes that are read.
+// countingFile counts the bytes read.
 type countingFile struct {
 	*os.File
 	n int

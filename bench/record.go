@@ -11,7 +11,7 @@ import (
 	"github.com/efg-tools/efg/internal/testing/groundtruth"
 )
 
-// calls measures what recording adds to a call.
+// calls measures the cost of recording a call.
 func calls(b *bench) error {
 	fmt.Printf("\n## Added time per MPI call\n\nProcessor time, ns. One rank, calls to itself (bench/mpi/calls.c).\n\n")
 	fmt.Println("| MPI | shape | alone | added, no times | added, time statistics |")

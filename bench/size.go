@@ -17,41 +17,41 @@ import (
 	"sync"
 )
 
-// A run file may have at most this part of what the better compressor makes of
-// the trace, and this many bytes.
+// A run file may have at most this fraction of the size that the better compressor achieves for
+// the trace, plus this many bytes.
 const (
 	sizePart  = 0.4
 	sizeBytes = 4096
 )
 
-// smallTrace is the size of a trace from which on the limit holds.
+// smallTrace is the size of a trace from which the limit holds.
 const smallTrace = 1 << 20
 
 // recording is a program and how to record it.
 type recording struct {
 	name    string
 	mpi     string // "" for the first that exists
-	ranks   int    // 0: 4
-	input   string // file that the program wants in its working directory
-	packed  string // another one, which is stored with gzip
+	ranks   int    // 0 means 4
+	input   string // file that the program needs in its working directory
+	packed  string // likewise, stored with gzip
 	source  string // of testdata; "" for an installed program
 	command []string
 }
 
-// melt is the example of that name that Debian has in lammps-examples.
+// melt is an example in Debian's lammps-examples.
 const melt = "/usr/share/lammps/examples/melt/in.melt"
 
-// realPrograms are programs that many people run.
+// realPrograms are widely used programs.
 var realPrograms = []recording{
 	{name: "LAMMPS melt, 250 steps", ranks: 8, input: melt, command: []string{"lmp", "-in", "in.melt"}},
 	{name: "HPCC", ranks: 4, input: "testdata/real/hpccinf.txt", command: []string{"hpcc"}},
 	{name: "pw.x, silicon", ranks: 4, input: "testdata/real/si.in", packed: siliconPotential, command: []string{"pw.x", "-in", "si.in"}},
 }
 
-// siliconPotential is what Debian's quantum-espresso-data has for silicon.
+// siliconPotential is the potential of silicon in Debian's quantum-espresso-data.
 const siliconPotential = "/usr/share/doc/quantum-espresso/examples/atomic/pseudo-LDA-0.5/Si.pz-vbc.UPF.gz"
 
-// miniApps are the programs of testdata that can be made to run for long.
+// miniApps are the programs of testdata that can run for a long time.
 func miniApps() []recording {
 	var l []recording
 	for _, line := range []string{
@@ -74,8 +74,7 @@ func miniApps() []recording {
 	return l
 }
 
-// size compares run files with what general compressors make of the linear
-// trace.
+// size compares run files with linear traces compressed by general compressors.
 func size(b *bench) error {
 	fmt.Printf("\n## Size\n\nBytes of the run file (`--time off`) against the JSON Lines of all ranks through `xz -9e` and "+
 		"`zstd -19 --long=27`: as they are, and without the members `rank`, `thread` and `seq`, which the order of the lines "+
@@ -197,8 +196,8 @@ func unpack(from, to string) error {
 	return os.WriteFile(to, data, 0o644)
 }
 
-// buildYield builds testdata/yield, once: MPICH polls busily, and with more ranks
-// than cores hardly anything else is done.
+// buildYield builds testdata/yield once: MPICH polls busily, and with more ranks than cores it
+// would take almost all of the time.
 func (b *bench) buildYield() error {
 	if b.yield != "" {
 		return nil
@@ -212,19 +211,20 @@ func (b *bench) buildYield() error {
 	return nil
 }
 
-// traced are the sizes of a run file and of its trace, in full and without what the order
-// of the lines implies.
+// traced holds the sizes of a run file and of its trace, in full and without what the order of
+// the lines implies.
 type traced struct {
 	file, events int64
 	full, bare   squeezed
 }
 
-// squeezed are the sizes of a trace and of what compressors make of it.
+// squeezed holds the sizes of a trace and of its compressed forms.
 type squeezed struct{ bytes, xz, zstd int64 }
 
 func (s *squeezed) smaller() int64 { return min(s.xz, s.zstd) }
 
-// columns are those of the table, with the ratio of a run file to the smaller one.
+// columns are the columns of the table, with the ratio of a run file to the smaller compressed
+// form.
 func (s *squeezed) columns(file int64) string {
 	return fmt.Sprintf("%d | %d | %d | %.2f", s.bytes, s.xz, s.zstd, float64(file)/float64(s.smaller()))
 }
@@ -266,7 +266,7 @@ func squeeze(trace string) (events int64, s squeezed, err error) {
 	return events, s, errors.Join(xzErr, zstdErr)
 }
 
-// numbers are the members of a line that its place among the others implies.
+// numbers matches the members of a line that follow from its position among the others.
 var numbers = regexp.MustCompile(`^\{"rank":\d+,"thread":\d+,"seq":\d+,`)
 
 // withoutNumbers copies a trace without them.
@@ -337,7 +337,7 @@ func count(file string) (lines, size int64, err error) {
 	}
 }
 
-// compressed returns the size of what a compressor makes of a file.
+// compressed returns the size of a file after compression.
 func compressed(file string, args ...string) (int64, error) {
 	f, err := os.Open(file)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What the order of the lines implies is cut off, and nothing else.
+// Only what the order of the lines implies is removed.
 func TestWithoutNumbers(t *testing.T) {
 	from, to := filepath.Join(t.TempDir(), "full"), filepath.Join(t.TempDir(), "bare")
 	full := `{"rank":0,"thread":0,"seq":0,"op":"MPI_Init","args":{},"out":{}}

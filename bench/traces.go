@@ -6,10 +6,10 @@ import (
 	"github.com/efg-tools/efg/efg"
 )
 
-// traceRuns is how many recordings of a program are measured.
+// traceRuns is the number of recordings of a program that are measured.
 const traceRuns = 3
 
-// traceBytes is how many bytes of the run file the times of an event should take.
+// traceBytes is the target for the bytes of the run file per event for times.
 const traceBytes = 1.3
 
 // traces writes recordings with and without the times of each event.
@@ -58,7 +58,7 @@ func (b *bench) traceSizes(r recording) (events, without, with float64, err erro
 	return events, float64(less), float64(more), err
 }
 
-// withoutTrace takes the times of each event from a stream.
+// withoutTrace removes the times of each event from a stream.
 func withoutTrace(s *efg.Stream) {
 	s.Trace = nil
 	for i := range s.Nodes {

@@ -54,7 +54,7 @@ func run() error {
 	return err
 }
 
-// writeSegments is called in the module's directory.
+// writeSegments must be called in the module's directory.
 func writeSegments(c sim.Config, out string) error {
 	dir, err := os.MkdirTemp("", "efg-simulate-")
 	if err != nil {

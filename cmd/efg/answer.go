@@ -49,7 +49,7 @@ func writeAnswer(out io.Writer, asJSON bool, doc func() any, text func(w *bufio.
 	return errors.Join(err, w.Flush())
 }
 
-// checkTop checks a number of rows to show.
+// checkTop checks the number of rows to show.
 func checkTop(top int, rows string) error {
 	if top < 0 {
 		return usageError("--top %d: want a number of %s, or 0 for all", top, rows)

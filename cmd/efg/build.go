@@ -20,7 +20,7 @@ import (
 type foregroundBuild struct {
 	hook.Options
 	progress *progress
-	ctx      context.Context // of the build; done when a signal has come
+	ctx      context.Context // of the build; done after a signal
 	cancel   context.CancelCauseFunc
 	signals  chan os.Signal
 	ended    chan struct{}
@@ -50,7 +50,7 @@ func newForegroundBuild(errOut io.Writer) *foregroundBuild {
 	return b
 }
 
-// signalError says that a signal has ended a build.
+// signalError reports that a signal has ended a build.
 type signalError struct{ signal os.Signal }
 
 func (e *signalError) Error() string { return e.signal.String() + " while the hook was being built" }
@@ -75,11 +75,11 @@ func (b *foregroundBuild) end() {
 	signal.Stop(b.signals)
 	close(b.ended)
 	b.progress.close()
-	b.progress.out = nil // the terminal is the program's
+	b.progress.out = nil // the terminal now belongs to the program
 }
 
-// problem returns an error of a build as reported to the user: after a signal, the signal is
-// the cause.
+// problem returns an error of a build in the form reported to the user: after a signal, the
+// signal is the cause.
 func (b *foregroundBuild) problem(err error) error {
 	if cause := context.Cause(b.ctx); cause != nil {
 		return cause
@@ -87,7 +87,8 @@ func (b *foregroundBuild) problem(err error) error {
 	return hookProblem(err)
 }
 
-// hookProblem makes a missing compiler, or an MPI that is not supported, an error of status 2.
+// hookProblem turns a missing compiler, or an MPI that is not supported, into an error of
+// status 2.
 func hookProblem(err error) error {
 	var missing *hook.MissingError
 	var unsupported *hook.UnsupportedError
@@ -99,7 +100,7 @@ func hookProblem(err error) error {
 
 // backgroundBuild finds and builds a hook while a daemon runs, and reports which parts exist.
 type backgroundBuild struct {
-	ctx    context.Context // of the builds; done when they are to end
+	ctx    context.Context // of the builds; done when they must end
 	opt    hook.Options
 	cancel context.CancelFunc
 
@@ -108,8 +109,8 @@ type backgroundBuild struct {
 	begun   bool
 	running bool
 	backs   []hook.Back
-	done    bool  // backs are all back ends, and have not been reported yet
-	err     error // of the last build, until it is reported
+	done    bool  // all back ends exist in backs, and have not been reported yet
+	err     error // of the last build, until it has been reported
 }
 
 func newBackgroundBuild(ctx context.Context, errOut io.Writer) *backgroundBuild {
@@ -129,8 +130,8 @@ func (b *backgroundBuild) end() {
 	b.work.Wait()
 }
 
-// now returns the existing back ends, and whether more are being built: building the missing
-// ones starts. It is an error if there are none, and none can be built. The first call returns
+// now returns the existing back ends, and whether more are being built: it starts building the
+// missing ones. It is an error if there are none and none can be built. The first call returns
 // immediately, because identifying the compilers also takes time, in which programs may start.
 func (b *backgroundBuild) now() (backs []hook.Back, building bool, err error) {
 	b.mu.Lock()
@@ -159,7 +160,7 @@ func (b *backgroundBuild) now() (backs []hook.Back, building bool, err error) {
 	return slices.Clone(b.backs), b.running, nil
 }
 
-// find returns the hook, and whether all that can be built of it is there.
+// find returns the hook, and whether everything that can be built of it exists.
 func (b *backgroundBuild) find() (h *hook.Hook, all bool, err error) {
 	if h, err = hook.Find(b.ctx, b.opt); err != nil || h.Front == "" || h.Missing() {
 		return h, false, err
@@ -171,7 +172,7 @@ func (b *backgroundBuild) find() (h *hook.Hook, all bool, err error) {
 	return h, true, nil
 }
 
-// first finds the hook, and builds what is missing of it.
+// first finds the hook, and builds its missing parts.
 func (b *backgroundBuild) first() {
 	h, all, err := b.find()
 	if err == nil {
@@ -185,14 +186,14 @@ func (b *backgroundBuild) first() {
 	b.finish(err)
 }
 
-// finish notes that a build has ended.
+// finish records that a build has ended.
 func (b *backgroundBuild) finish(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.running, b.done, b.err = false, err == nil, err
 }
 
-// build builds what is missing of a hook.
+// build builds the missing parts of a hook.
 func build(ctx context.Context, h *hook.Hook) error {
 	if err := h.BuildFront(ctx); err != nil {
 		return err
@@ -200,9 +201,9 @@ func build(ctx context.Context, h *hook.Hook) error {
 	return h.BuildBacks(ctx)
 }
 
-// keepReader keeps this program for later versions, if it can.
+// keepReader keeps this program for later versions, if possible.
 func (b *backgroundBuild) keepReader() {
-	if err := keepReader(); err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) { // in a cache that others keep
+	if err := keepReader(); err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) { // the cache may belong to others
 		fmt.Fprintln(b.opt.Log, "efg: no copy of this program for later versions:", err)
 	}
 }

@@ -57,7 +57,7 @@ func (l *lateBuild) serve() {
 			return
 		}
 		if err != nil {
-			time.Sleep(10 * time.Millisecond) // no descriptors left, say
+			time.Sleep(10 * time.Millisecond) // no descriptors left, for example
 			continue
 		}
 		c.SetReadDeadline(time.Now().Add(askTimeout))
@@ -69,7 +69,7 @@ func (l *lateBuild) serve() {
 	}
 }
 
-// requested builds the back end for a library, unless that has been tried.
+// requested builds the back end for a library, unless that was tried before.
 func (l *lateBuild) requested(soname string) {
 	all := slices.Concat(l.hook.Backs, l.refused)
 	if slices.ContainsFunc(all, func(b hook.Back) bool { return b.Soname == soname }) {

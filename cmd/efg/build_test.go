@@ -18,12 +18,12 @@ import (
 	"github.com/efg-tools/efg/internal/daemon"
 )
 
-// coldCache is an empty cache, and MPI compilers that take no time: back ends are copies of
-// those that the machine's compilers have made.
+// coldCache is an empty cache with MPI compilers that take no time: back ends are copies of
+// those compiled by the machine's compilers.
 type coldCache struct {
 	t     *testing.T
 	bin   string
-	front string // of the machine's hook: the same as that which is built here
+	front string // of the machine's hook, the same as the one built here
 }
 
 func newColdCache(t *testing.T) *coldCache {
@@ -90,7 +90,7 @@ func (c *coldCache) compiled() (names []string) {
 	return names
 }
 
-// tidy checks that nothing is left in the cache of builds that were not finished.
+// tidy checks that no unfinished builds are left in the cache.
 func (c *coldCache) tidy() {
 	c.t.Helper()
 	if left, err := filepath.Glob(filepath.Join(os.Getenv("XDG_CACHE_HOME"), "efg", ".*")); err != nil || len(left) > 0 {
@@ -98,8 +98,8 @@ func (c *coldCache) tidy() {
 	}
 }
 
-// With an empty cache what the program links is built, and nothing else; where that is unknown,
-// in a script, that which its processes ask for. Either way all is recorded.
+// With an empty cache exactly what the program links is built; if that is unknown, as for a
+// script, what its processes request. Either way everything is recorded.
 func TestRunBuildsWhatIsNeeded(t *testing.T) {
 	for _, m := range mpis {
 		program := compileMPI(t, m, "../../../testdata/c/jacobi.c")
@@ -129,8 +129,8 @@ func TestRunBuildsWhatIsNeeded(t *testing.T) {
 	}
 }
 
-// One MPI that cannot be built stops nothing of another; its own programs run, and a line says
-// why they are not recorded.
+// An MPI that cannot be built does not affect others; its own programs run, and a line says why
+// they are not recorded.
 func TestRunWithBrokenMPI(t *testing.T) {
 	good, bad := mpis[0], mpis[1]
 	recorded, other := compileMPI(t, good, "../../../testdata/c/jacobi.c"), compileMPI(t, bad, "../../../testdata/c/jacobi.c")
@@ -138,7 +138,7 @@ func TestRunWithBrokenMPI(t *testing.T) {
 	c.mark(bad, "broken", "note: x\nshim.c:1:2: error: 'MPI_HOST' undeclared\n")
 	file := filepath.Join(t.TempDir(), "x.efg")
 	line := fmt.Sprintf("efg: the hook cannot be built with %s: shim.c:1:2: error: 'MPI_HOST' undeclared (efg hook build shows the full output)", filepath.Join(c.bin, c.compiler(bad)))
-	for range 2 { // also when it is known
+	for range 2 { // also when the failure is known
 		want, _ := plain(t, other, "20")
 		out, errOut, status := efgRun(t, nil, "run", "-o", file, other, "20")
 		if status != 0 || out != want || withoutBuilds(errOut) != line+": the program runs unrecorded\n" {
@@ -151,7 +151,7 @@ func TestRunWithBrokenMPI(t *testing.T) {
 	if procs, _, errOut, status := record(t, recorded, "20"); status != 0 || len(procs) != 1 || errOut != "" {
 		t.Errorf("%d processes, status %d, %s", len(procs), status, errOut)
 	}
-	// No one has known before that the script needs it. Both write to one file, as to a terminal.
+	// It was unknown before that the script needs it. Both write to one file, as to a terminal.
 	errFile, err := os.Create(filepath.Join(t.TempDir(), "errors"))
 	c.must(err)
 	defer errFile.Close()
@@ -165,8 +165,8 @@ func TestRunWithBrokenMPI(t *testing.T) {
 	c.tidy()
 }
 
-// While the hook is being built a signal ends all, the program does not start, and nothing is
-// left.
+// While the hook is being built a signal ends everything, the program does not start, and
+// nothing is left.
 func TestRunInterruptedBuild(t *testing.T) {
 	m := mpis[0]
 	program := compileMPI(t, m, "../../../testdata/c/jacobi.c")
@@ -226,8 +226,8 @@ func daemonHere(t *testing.T, store, spool string) (stop func() error) {
 	return stop
 }
 
-// A daemon records from the start: what is built before all is, what is not built waits until
-// it is, also when that daemon has ended in between and another one goes on.
+// A daemon records from the start: programs run while the rest is built, and those that need a
+// missing part wait for it, even if that daemon has ended in between and another one continues.
 func TestDaemonRecordsWhileBuilding(t *testing.T) {
 	first, second := mpis[0], mpis[1]
 	quick, late := compileMPI(t, first, "../../../testdata/c/jacobi.c"), compileMPI(t, second, "../../../testdata/c/jacobi.c")
@@ -280,8 +280,8 @@ func TestDaemonRecordsWhileBuilding(t *testing.T) {
 	c.tidy()
 }
 
-// A daemon that does not know yet what compilers there are, and what is built, has programs wait
-// for that. It can be stopped meanwhile.
+// While a daemon is still looking for compilers and existing builds, programs wait. It can be
+// stopped meanwhile.
 func TestDaemonRecordsWhileLooking(t *testing.T) {
 	m := mpis[0]
 	program := compileMPI(t, m, "../../../testdata/c/jacobi.c")
@@ -330,7 +330,7 @@ func TestDaemonWithBrokenMPIs(t *testing.T) {
 	for _, m := range mpis {
 		c.mark(m, "broken", "mpi.h: No such file or directory\n")
 	}
-	for range 2 { // also when it is known
+	for range 2 { // also when the failure is known
 		opt := &daemonOptions{quiet: time.Second, store: filepath.Join(t.TempDir(), "store"), spool: filepath.Join(t.TempDir(), "spool")}
 		opt.time, opt.polls, opt.http.address = "stats", "exact", "off"
 		err := runDaemon(t.Context(), opt, io.Discard)
@@ -344,8 +344,8 @@ func TestDaemonWithBrokenMPIs(t *testing.T) {
 	c.tidy()
 }
 
-// Whatever is missing that recording needs, the program runs, and its status is that of efg run:
-// unless it must be recorded.
+// Whatever is missing for recording, the program runs, and its status is that of efg run,
+// unless recording is required.
 func TestRunAlways(t *testing.T) {
 	readOnly := mountMemory(t, "1m")
 	if err := syscall.Mount("efg", readOnly, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {

@@ -101,7 +101,7 @@ func writeCheck(w io.Writer, path string, r *check.Report, top int) {
 	writeFindings(w, r.Findings, top)
 }
 
-// writeUncompared says which times were not compared, in a line for each reason.
+// writeUncompared reports which times were not compared, with a line for each reason.
 func writeUncompared(w io.Writer, list []check.Uncompared) {
 	calls, ranks := map[string]uint64{}, map[string][]int{}
 	for i := range list {

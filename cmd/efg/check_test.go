@@ -47,7 +47,7 @@ func TestCheckMistakes(t *testing.T) {
 	})
 }
 
-// Times that were not compared are told of, with the reason.
+// Times that were not compared are reported with the reason.
 func TestUncompared(t *testing.T) {
 	r := &check.Report{Uncompared: []check.Uncompared{
 		{Rank: 0, Event: 7, Calls: 1000, Text: "too far"}, {Rank: 0, Thread: 1, Event: 9, Calls: 234, Text: "too far"},

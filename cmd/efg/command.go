@@ -46,8 +46,8 @@ func exitStatus(cmd *exec.Cmd, err error) (int, error) {
 }
 
 // fromTerminal reports whether the terminal has sent the signal, so that the whole foreground
-// group, the program included, has it already. (On a second interrupt a launcher kills its
-// processes.)
+// group, including the program, has received it already. (On a second interrupt a launcher
+// kills its processes.)
 func fromTerminal(s os.Signal) bool {
 	if s != syscall.SIGINT && s != syscall.SIGQUIT {
 		return false

@@ -13,15 +13,15 @@ import (
 // completeWords registers shell completion of a flag's values.
 func completeWords(cmd *cobra.Command, flag string, words ...string) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the command has no such flag
+		panic(err) // the command does not have the flag
 	}
 }
 
 // completer completes arguments.
 type completer = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective)
 
-// completeRuns completes the first arguments, at most this many, as names of stored runs, and
-// of jobs that are running if the command takes these, and as files.
+// completeRuns completes the first most arguments as names of stored runs, of running jobs if
+// the command accepts these, and as files.
 func completeRuns(most int, running bool) completer {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if len(args) >= most {
@@ -66,7 +66,7 @@ func storedNames() []string {
 	return names
 }
 
-// prepareBuiltIn makes wrong arguments of cobra's own commands usage errors.
+// prepareBuiltIn turns wrong arguments of cobra's own commands into usage errors.
 func prepareBuiltIn(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

@@ -21,14 +21,14 @@ import (
 type childMode struct {
 	*multiuser.Child
 	server *httpapi.Server
-	asked  uint64 // requests at the last check
+	asked  uint64 // number of requests at the last check
 }
 
 // runChild runs a daemon for its user until the service ends it.
 func runChild(ctx context.Context, opt *daemonOptions, errOut io.Writer) error {
 	syscall.Umask(0o077)
-	signal.Ignore(syscall.SIGPIPE)                                 // no one reads its output when the service has ended
-	os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0o644) // before the service, and before programs
+	signal.Ignore(syscall.SIGPIPE)                                 // nobody reads its output when the service has ended
+	os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0o644) // killed before the service, and before programs
 	child, ctx, err := multiuser.NewChild(ctx)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (c *childMode) join(o *daemon.Options, opt *daemonOptions) {
 }
 
 // checkStart makes the server listen at the service's socket. Its token is new each time: after
-// a child has ended its port may be taken by another user, who then sees what browsers send.
+// a child has ended, another user may take its port, and would see what browsers send.
 func (c *childMode) checkStart(where *httpapi.Listening, token string) error {
 	where.Given = append(where.Given, c.Asked)
 	if err := os.Remove(token); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -82,8 +82,8 @@ func (c *childMode) checkStart(where *httpapi.Listening, token string) error {
 	return nil
 }
 
-// wakeService starts a daemon for this user, if it is the machine's service for all users that
-// keeps a store, and waits until the daemon is running.
+// wakeService starts a daemon for this user, if the machine's service for all users keeps a
+// store, and waits until the daemon is running.
 func wakeService(dir string) {
 	s, ok := service.Find()
 	if !ok {

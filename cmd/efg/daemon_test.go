@@ -19,7 +19,7 @@ import (
 	"github.com/efg-tools/efg/internal/live"
 )
 
-// What a daemon has recorded is listed, and its runs go by their names.
+// Runs that a daemon has recorded are listed, and can be opened by name.
 func TestDaemonAndRuns(t *testing.T) {
 	m := mpis[1]
 	program := compileMPI(t, m, filepath.Join("..", "..", "..", "testdata", "c", "stuck.c"))
@@ -101,8 +101,8 @@ func TestDaemonAndRuns(t *testing.T) {
 	}
 }
 
-// inCalls checks that the report of the last run has the time in the calls in which its two
-// ranks hung.
+// inCalls checks that the report of the last run attributes the time to the calls in which its
+// two ranks hung.
 func inCalls(t *testing.T, hung time.Time) {
 	t.Helper()
 	out, _, _ := efgRun(t, nil, "report", "last", "--json")
@@ -126,8 +126,8 @@ func inCalls(t *testing.T, hung time.Time) {
 	}
 }
 
-// askOpened opens the page at the address that efg open prints of a run, and hands it to
-// what stands for a browser.
+// askOpened opens the page of a run at the address that efg open prints, and passes it to a
+// fake browser.
 func askOpened(t *testing.T, name string) {
 	t.Helper()
 	dir := t.TempDir()

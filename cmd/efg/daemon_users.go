@@ -19,7 +19,7 @@ import (
 	"github.com/efg-tools/efg/internal/service"
 )
 
-// allUsersOptions are for a daemon of root's that serves all users.
+// allUsersOptions are the options of root's daemon that serves all users.
 type allUsersOptions struct {
 	on       bool
 	children int
@@ -33,7 +33,7 @@ func (o *allUsersOptions) flags(cmd *cobra.Command) {
 	f.DurationVar(&o.idle, "idle", 5*time.Minute, "with --all-users: how long to keep an idle daemon of a user")
 }
 
-// unused refuses flags that need --all-users.
+// unused rejects flags that require --all-users.
 func (o *allUsersOptions) unused(cmd *cobra.Command) error {
 	for _, name := range []string{"children", "idle"} {
 		if cmd.Flags().Changed(name) {
@@ -46,7 +46,7 @@ func (o *allUsersOptions) unused(cmd *cobra.Command) error {
 // forChildren are the flags that a service passes to its children.
 var forChildren = []string{"quiet", "keep", "max", "merge", "time", "polls", "queries", "buffers", "http", "http-host"}
 
-// childArgs are the flags that were given and are for children.
+// childArgs are the given flags that are meant for children.
 func childArgs(cmd *cobra.Command) []string {
 	var args []string
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -62,7 +62,7 @@ func childArgs(cmd *cobra.Command) []string {
 	return args
 }
 
-// checkAllUsers refuses options that cannot apply to all users.
+// checkAllUsers rejects options that cannot apply to all users.
 func (opt *daemonOptions) checkAllUsers(cmd *cobra.Command) error {
 	if _, err := opt.check(); err != nil {
 		return err
@@ -92,7 +92,7 @@ func runAllUsers(ctx context.Context, opt *daemonOptions, cmd *cobra.Command) er
 		return usageError("sockets of systemd: %w", err)
 	}
 	if os.Getenv("XDG_CACHE_HOME") == "" {
-		os.Setenv("XDG_CACHE_HOME", "/var/cache") // root's own is not for others to read
+		os.Setenv("XDG_CACHE_HOME", "/var/cache") // root's own is not readable by others
 	}
 	errOut := cmd.ErrOrStderr()
 	log := slog.New(slog.NewTextHandler(errOut, nil))

@@ -29,7 +29,7 @@ type shared struct {
 	log         bytes.Buffer
 }
 
-// Users of the machine. Dora's home directory is not there.
+// Users of the machine. Dora's home directory does not exist.
 var users = map[string]int{"alice": 61031, "bob": 61032, "carol": 61033, "dora": 61034}
 
 func newShared(t *testing.T) *shared {
@@ -60,7 +60,7 @@ func newShared(t *testing.T) *shared {
 	return s
 }
 
-// nameService is a getent that knows the users besides those of the machine.
+// nameService is a getent that knows these users besides those of the machine.
 func nameService() string {
 	text := "#!/bin/sh\ncase \"$2 $3\" in\n"
 	for name, uid := range users {
@@ -69,7 +69,7 @@ func nameService() string {
 	return text + "esac\nexec /usr/bin/getent \"$@\"\n"
 }
 
-// copyHook puts the hook where all users can read it, and the service looks for it.
+// copyHook puts the hook where all users can read it and the service finds it.
 func (s *shared) copyHook() {
 	s.t.Helper()
 	h, err := hook.Ensure(s.t.Context(), hook.Options{})
@@ -106,12 +106,12 @@ func (s *shared) run(cmd *exec.Cmd) {
 func (s *shared) environment() []string {
 	return []string{
 		"PATH=" + s.path("bin") + ":" + os.Getenv("PATH"), service.DirName + "=" + s.path("run"), "HOME=/nonexistent", "XDG_CACHE_HOME=" + s.path("cache"),
-		// Jobs of Open MPI that are killed leave files.
+		// Killed jobs of Open MPI leave files.
 		"TMPDIR=" + s.path("tmp"), "OMPI_MCA_btl_vader_backing_directory=" + s.path("tmp"),
 	}
 }
 
-// start starts the service, with no more rights than its unit gives it.
+// start starts the service, with only the privileges that its unit grants.
 func (s *shared) start(args ...string) {
 	s.t.Helper()
 	s.service = exec.Command("setpriv", append([]string{
@@ -127,13 +127,13 @@ func (s *shared) start(args ...string) {
 	})
 }
 
-// kill ends the service as no one should.
+// kill kills the service.
 func (s *shared) kill() {
 	s.service.Process.Kill()
 	s.service.Wait()
 }
 
-// command is a command of a user's.
+// command is a user's command.
 func (s *shared) command(user string, args ...string) *exec.Cmd {
 	id := fmt.Sprint(users[user])
 	cmd := exec.Command("setpriv", append([]string{"--reuid", id, "--regid", id, "--clear-groups"}, args...)...)
@@ -141,7 +141,7 @@ func (s *shared) command(user string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// launch starts a program of a user's, with the hook.
+// launch starts a user's program with the hook.
 func (s *shared) launch(user string, m mpi, program string, args ...string) *exec.Cmd {
 	s.t.Helper()
 	line := append(append([]string{}, m.launcher...), "env", "LD_PRELOAD="+s.front, s.path("bin/"+program+"-"+m.name))
@@ -150,7 +150,7 @@ func (s *shared) launch(user string, m mpi, program string, args ...string) *exe
 	return cmd
 }
 
-// runs is what efg runs tells a user.
+// runs is what efg runs reports to a user.
 func (s *shared) runs(user string, args ...string) *jsondoc.RunList {
 	s.t.Helper()
 	out, err := s.command(user, append([]string{"efg", "runs", "--json"}, args...)...).Output()
@@ -166,7 +166,7 @@ func (s *shared) asRoot(path string) (string, error) {
 	return string(out), err
 }
 
-// asUser asks the service as a user.
+// asUser sends a request to the service as a user.
 func (s *shared) asUser(user, path string) string {
 	s.t.Helper()
 	out, err := s.command(user, "curl", "-sS", "--max-time", "60", "--unix-socket", s.path("run/http"), "http://efg"+path).CombinedOutput()
@@ -206,7 +206,7 @@ func (s *shared) wait(what string, ok func() bool) {
 	}
 }
 
-// stuck starts a job of a user's that hangs, and waits until it is seen.
+// stuck starts a user's job that hangs, and waits until that is detected.
 func (s *shared) stuck(user string, m mpi) (end func()) {
 	s.t.Helper()
 	cmd := s.command(user, append(append([]string{}, m.launcher...), "env", "LD_PRELOAD="+s.front, s.path("bin/stuck-"+m.name), "recv")...)
@@ -222,8 +222,8 @@ func (s *shared) stuck(user string, m mpi) (end func()) {
 	}
 }
 
-// Two users' programs are recorded at once, by a service that neither has started. Each sees
-// what is his own, and root what it names.
+// Programs of two users are recorded at once, by a service that neither has started. Each sees
+// their own, and root what it names.
 func TestAllUsers(t *testing.T) {
 	s := newShared(t)
 	s.start("--keep", "9d")
@@ -284,14 +284,14 @@ func TestAllUsers(t *testing.T) {
 }
 
 // The service, and a user's daemon, are killed while jobs run: nothing is lost, and nothing is
-// there twice.
+// stored twice.
 func TestAllUsersKilled(t *testing.T) {
 	s := newShared(t)
 	s.start()
 	for n, m := range mpis {
 		end := s.stuck("alice", m)
 		s.kill()
-		before := s.launch("bob", m, "jacobi", "20") // finds no one
+		before := s.launch("bob", m, "jacobi", "20") // finds nobody
 		s.must(before.Wait())
 		s.start()
 		s.wait("a daemon", func() bool { return s.child("alice") != 0 })
@@ -347,7 +347,7 @@ func TestAllUsersKilledOften(t *testing.T) {
 	over := make(chan struct{})
 	for user, m := range map[string]mpi{"alice": mpis[0], "bob": mpis[1]} {
 		work.Go(func() {
-			for range jobs { // each alone, without a launcher
+			for range jobs { // separately, without a launcher
 				cmd := s.command(user, "timeout", "600", "env", "LD_PRELOAD="+s.front, s.path("bin/jacobi-"+m.name), "3")
 				if out, err := cmd.CombinedOutput(); err != nil {
 					t.Errorf("%v: %s", err, out)
@@ -388,7 +388,7 @@ func TestAllUsersKilledOften(t *testing.T) {
 	t.Logf("%d services killed", kills)
 }
 
-// The first program of a user is recorded even if another has taken the place of the spool.
+// The first program of a user is recorded even if another user occupies the path of the spool.
 func TestAllUsersSquatted(t *testing.T) {
 	s := newShared(t)
 	s.start()
@@ -404,8 +404,8 @@ func TestAllUsersSquatted(t *testing.T) {
 	}
 }
 
-// Where stores are in homes, one who has no home is told so; what cannot be for all users is
-// refused.
+// If stores are in home directories, a user without one is told so; options that cannot apply
+// to all users are rejected.
 func TestAllUsersMistakes(t *testing.T) {
 	s := newShared(t)
 	s.store = "%h/efg"

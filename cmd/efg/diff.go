@@ -61,7 +61,7 @@ type diffInput struct {
 	files []string
 	runs  []*runfile.Run
 	procs [][]int // of each run
-	given bool    // --ranks was
+	given bool    // --ranks was given
 
 	errOut io.Writer // for progress
 }

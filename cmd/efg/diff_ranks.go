@@ -52,7 +52,7 @@ func (w *diffWriter) classes(o *diff.Overview) {
 
 func className(c *diff.Class) string { return fmt.Sprintf("%d.%d", c.Shape, c.Number) }
 
-// against says how classes differ from the first one.
+// against writes how classes differ from the first one.
 func (w *diffWriter) against(o *diff.Overview) error {
 	if len(o.Classes) < 2 {
 		return nil
@@ -90,8 +90,8 @@ func (w *diffWriter) against(o *diff.Overview) error {
 	return nil
 }
 
-// firstDivergence returns where the calls of two ranks diverge, or, if they do not, their
-// arguments.
+// firstDivergence returns where the calls of two ranks diverge or, if they do not, where their
+// arguments do.
 func firstDivergence(p *diff.Pair) (part *diff.Divergence, arguments bool) {
 	for i := range p.Threads {
 		if c := p.Threads[i].Calls; c != nil {

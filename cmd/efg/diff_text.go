@@ -176,7 +176,7 @@ func (w *diffWriter) items(p *diff.Pair, names [2]string, timed bool) {
 	t.write(w)
 }
 
-// itemText says what differs, and where.
+// itemText describes what differs, and where.
 func itemText(it *diff.Item) (what, at string) {
 	switch it.Kind {
 	case diff.BranchRuns:
@@ -187,7 +187,7 @@ func itemText(it *diff.Item) (what, at string) {
 	return string(it.Kind), ""
 }
 
-// nodesText is the number of a node, as efg graph shows it, or its two numbers.
+// nodesText is the number of a node in efg graph, or its two numbers.
 func nodesText(n [2]int) string {
 	switch {
 	case n[0] < 0:

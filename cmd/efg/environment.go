@@ -9,11 +9,10 @@ import (
 	"github.com/efg-tools/efg/hook"
 )
 
-// hookEnv adds to an environment what the hook needs. The hook comes last in
-// LD_PRELOAD, so that other tools see the program first. Launchers hand it to
-// the processes that they start on this machine. (Open MPI could be told to send
-// it to others with OMPI_MCA_mca_base_env_list, but then mpiexec refuses to run
-// if -x is used too.)
+// hookEnv adds to an environment what the hook needs. The hook comes last in LD_PRELOAD, so
+// that other tools see the program first. Launchers pass it to the processes that they start on
+// this machine. (Open MPI could be told to send it to others with OMPI_MCA_mca_base_env_list,
+// but then mpiexec refuses to run if -x is used too.)
 func hookEnv(env []string, h *hook.Hook, dir string, opt runOptions) []string {
 	preload := h.Front
 	if old := lookup(env, "LD_PRELOAD"); old != "" {

@@ -15,17 +15,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// launcher stands for mpiexec in the examples. One of them wants rank 7.
+// launcher stands for mpiexec in the examples. One of them needs rank 7.
 const launcher = `#!/bin/sh
 shift 2
 exec timeout 60 mpiexec.openmpi --oversubscribe -n 8 "$@"
 `
 
-// keptSegments makes the directory that the examples of efg where look at.
+// keptSegments makes the directory that the examples of efg where examine.
 const keptSegments = `mv "$(efg run --keep -o kept.efg -- mpiexec -n 4 ./jacobi 20 2>&1 | sed -n 's/^efg: segments are in //p')" segments`
 
-// TestExamples runs the examples of all help texts, and the reading commands of
-// the documentation, on what the example of efg run records.
+// TestExamples runs the examples of all help texts, and the reading commands of the
+// documentation, on the recording of the example of efg run.
 func TestExamples(t *testing.T) {
 	var lines []string
 	collectExamples(newRoot(), &lines)
@@ -35,7 +35,7 @@ func TestExamples(t *testing.T) {
 	for _, page := range []string{"guide", "reading", "report", "check", "phases", "diff", "query", "sql", "exchange", "graph", "loops", "timeline"} {
 		lines = append(lines, commandsOf(t, page)...)
 	}
-	// What the examples of efg merge join is what the first one has recorded.
+	// The examples of efg merge merge what the first one has recorded.
 	lines = slices.Insert(lines, 1, "mkdir parts && cp jacobi.efg parts/node1.efg")
 	lines = slices.Insert(lines, 2, keptSegments, "efg run --time trace -o traced.efg -- mpiexec -n 4 ./jacobi 400")
 	prepareExamples(t)
@@ -75,8 +75,8 @@ func runExample(t *testing.T, line string) {
 	}
 }
 
-// readyWith is what a command that works until it is interrupted says when it is ready;
-// "" of others.
+// readyWith is what a command that works until it is interrupted prints when it is ready; ""
+// for other commands.
 func readyWith(line string) string {
 	switch {
 	case strings.HasPrefix(line, "efg daemon"):
@@ -88,7 +88,7 @@ func readyWith(line string) string {
 }
 
 // startExample starts a command that works until it is interrupted, and waits until it is
-// ready. stop interrupts it, and demands that it ends well.
+// ready. stop interrupts it, and demands that it ends successfully.
 func startExample(t *testing.T, line string) (stop func()) {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", "exec "+line)
@@ -124,8 +124,8 @@ func startExample(t *testing.T, line string) (stop func()) {
 	}
 }
 
-// collectExamples puts those of efg run in front. Each command has some. It leaves out efg hook build: what it
-// compiles, the tests of the hook compile, too.
+// collectExamples puts those of efg run first. Every command has examples. It leaves out efg
+// hook build: the tests of the hook compile the same.
 func collectExamples(cmd *cobra.Command, lines *[]string) {
 	if cmd.Hidden || cmd.CommandPath() == "efg hook build" {
 		return

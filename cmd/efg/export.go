@@ -122,11 +122,11 @@ const (
 	gxlProcess = 6000
 )
 
-// largeExport is the size in bytes from which on the user is warned. Tests change it.
+// largeExport is the size in bytes from which the user is warned. Tests change it.
 var largeExport uint64 = 1 << 30
 
-// announce prints the size of a large GXL document, and refuses one that exceeds the free space
-// by far: the estimate is good to about a third.
+// announce prints the size of a large GXL document, and rejects one that far exceeds the free
+// space: the estimate is accurate to about a third.
 func announce(size uint64, output string, errOut io.Writer) error {
 	if size < largeExport {
 		return nil
@@ -151,7 +151,7 @@ var freeSpace = func(dir string) (uint64, bool) {
 	return st.Bavail * uint64(st.Bsize), true
 }
 
-// eventsIn is how many events of a stream are in the window.
+// eventsIn is the number of events of a stream in the window.
 func eventsIn(events uint64, opt *exportOptions) uint64 {
 	if opt.to > 0 {
 		events = min(events, opt.to)

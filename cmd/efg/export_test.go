@@ -11,7 +11,7 @@ import (
 	"github.com/efg-tools/efg/efg/runfile"
 )
 
-// assembled makes a.efg of the text of a recorded program, in a directory of its own.
+// assembled makes a.efg from the text of a recorded program, in a directory of its own.
 func assembled(t *testing.T, name string) []byte {
 	t.Helper()
 	source, err := filepath.Abs(filepath.Join("..", "..", "efg", "text", "testdata", name+".txt"))
@@ -29,8 +29,8 @@ func assembled(t *testing.T, name string) []byte {
 	return data
 }
 
-// What was exported becomes the same file again, through files and pipes, and its
-// events are proven.
+// An exported run is imported as the same file, through files and pipes, and its events are
+// verified.
 func TestExportAndImport(t *testing.T) {
 	want := assembled(t, "farm")
 	for format := range exporters {
@@ -90,11 +90,11 @@ func TestExportAndImportErrors(t *testing.T) {
 	}
 }
 
-// Who exports very much GXL is told before.
+// The user is warned before a very large GXL document is written.
 func TestLargeExport(t *testing.T) {
 	defer func(old uint64) { largeExport = old }(largeExport)
 	largeExport = 40_000
-	assembled(t, "traced") // 34 calls
+	assembled(t, "traced") // of 34 calls
 	for args, want := range map[string]string{
 		"export a.efg --format gxl":          "efg: about 60.9 KiB of GXL will be written; --rank, --thread, --from and --to select a part, --format mtf is compact\n",
 		"export a.efg --format gxl --rank 1": "",
@@ -107,7 +107,7 @@ func TestLargeExport(t *testing.T) {
 	}
 }
 
-// What does not fit by far is refused before anything is written.
+// A document that far exceeds the free space is rejected before anything is written.
 func TestExportFits(t *testing.T) {
 	defer func(old uint64) { largeExport = old }(largeExport)
 	defer func(old func(string) (uint64, bool)) { freeSpace = old }(freeSpace)
@@ -133,7 +133,7 @@ func TestExportFits(t *testing.T) {
 	}
 }
 
-// Runs of many processes are put together from parts.
+// Runs of many processes are assembled from parts.
 func TestImportInParts(t *testing.T) {
 	defer func(old int) { partSize = old }(partSize)
 	for _, name := range []string{"farm", "worlds", "traced"} {
@@ -157,7 +157,7 @@ func TestImportInParts(t *testing.T) {
 			if err := run.add(&runfile.Meta{}, &efg.Process{Size: 1}); err != nil || len(run.parts) != 1 {
 				t.Fatalf("%d parts: %v", len(run.parts), err)
 			}
-			if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 { // while there are parts, too
+			if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 { // while parts exist, too
 
 				t.Errorf("%v is left", left)
 			}

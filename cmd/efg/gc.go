@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// Garbage collection usually starts when the heap has doubled. Most commands end with a
-// small heap, and collecting it repeatedly would take a third of their time: their
-// heap may grow by another 32 MiB before each collection.
+// Garbage collection usually starts when the heap has doubled. Most commands end with a small
+// heap, and collecting it repeatedly would take a third of their time: their heap may grow by
+// an additional 32 MiB before each collection.
 const (
 	defaultPercent = 100
 	moreHeap       = 32 << 20
@@ -25,8 +25,8 @@ var collection struct {
 	normal bool
 }
 
-// deferCollection defers garbage collection as described above, unless GOGC says when it
-// is to start. A command that lives long calls restoreCollection.
+// deferCollection defers garbage collection as described above, unless GOGC is set. A
+// long-running command calls restoreCollection.
 func deferCollection() {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -47,7 +47,7 @@ func restoreCollection() {
 // adaptAfterCollection adapts the growth of the heap to its size after the next
 // collection, and so on, until the difference no longer matters.
 func adaptAfterCollection() {
-	runtime.AddCleanup(new([64]byte), func(int) { // unreachable: found by the next collection
+	runtime.AddCleanup(new([64]byte), func(int) { // unreachable: the next collection finds it
 		sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(sample)
 		live := max(sample[0].Value.Uint64(), minHeap)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// goldenDir is testdata/golden, wherever the test goes.
+// goldenDir is testdata/golden, whatever the test's working directory.
 func goldenDir(t *testing.T) string {
 	t.Helper()
 	golden, err := filepath.Abs("testdata/golden")

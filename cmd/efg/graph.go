@@ -77,7 +77,7 @@ readable picture, its outermost loops are collapsed; --collapse overrides that, 
 	return cmd
 }
 
-// measureNames are what nodes can be coloured by: "time, calls or bytes".
+// measureNames lists what nodes can be coloured by: "time, calls or bytes".
 func measureNames() string {
 	var names []string
 	for _, m := range graph.Measures() {

@@ -42,8 +42,8 @@ func TestGraph(t *testing.T) {
 	}
 }
 
-// A graph that is too large for a picture that can be read is drawn with its loops collapsed,
-// and that is said, unless it is told what to collapse.
+// A graph that is too large for a readable picture is drawn with its loops collapsed, and a
+// line says so, unless --collapse is given.
 func TestGraphCollapsesForPicture(t *testing.T) {
 	t.Chdir(t.TempDir())
 	denseRun(t, "wide.efg", sim.Config{Program: "random", Ranks: 16, Steps: 1000, Seed: 1})
@@ -51,7 +51,7 @@ func TestGraphCollapsesForPicture(t *testing.T) {
 	const said = " are too many for a readable picture: the outermost loops are collapsed, which leaves 4 nodes; --collapse=0 draws all\n"
 	for _, c := range []struct {
 		args  string
-		nodes int // 0: refused
+		nodes int // 0: rejected
 		says  string
 	}{
 		{"wide.efg --format svg", 4, "efg: 427 nodes and 998 edges" + said},

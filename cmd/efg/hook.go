@@ -70,8 +70,8 @@ func hookPath(cmd *cobra.Command) error {
 	return err
 }
 
-// keepReader keeps this program beside the hook: it reads what processes continue to record
-// when another version is installed.
+// keepReader keeps this program beside the hook: it can read what running processes continue to
+// record after another version was installed.
 func keepReader() error {
 	program, err := os.Executable()
 	if err != nil {

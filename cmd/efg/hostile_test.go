@@ -11,14 +11,14 @@ import (
 	"unicode/utf8"
 )
 
-// hostile is what a terminal would obey or hide, and a line that pretends to be ours: as
-// Go writes it in quotes, and as it is.
+// hostile contains characters that a terminal would obey or hide, and a line that pretends to
+// be ours: quoted as in Go, and raw.
 const (
 	hostileQuoted = `\x1b]0;x\a\x1b[31m\nefg: forged\r\tA\u009b2JB\u202eC\u200bD\u007fE\xffF\U000e0041`
 	hostile       = "\x1b]0;x\a\x1b[31m\nefg: forged\r\tA\u009b2JB\u202eC\u200bD\u007fE\xffF\U000e0041"
 )
 
-// hostileRun makes a run of a text of package text, with such in each of its strings.
+// hostileRun makes a run from a text of package text, with hostile in each of its strings.
 func hostileRun(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "efg", "text", "testdata", name+".txt"))
@@ -41,7 +41,7 @@ func hostileRun(t *testing.T, name string) string {
 }
 
 // checkHarmless fails if a terminal would do anything but show a text, or if a line begins
-// in the middle of what was one string.
+// inside what was one string.
 func checkHarmless(t *testing.T, command, text string) {
 	t.Helper()
 	for i, r := range text {
@@ -59,8 +59,8 @@ func checkHarmless(t *testing.T, command, text string) {
 	}
 }
 
-// What a run file holds does nothing to the terminal, in whatever form it is shown; data
-// has it as it is.
+// The content of a run file does nothing to the terminal, in whatever form it is shown;
+// machine-readable output has it unchanged.
 func TestHostileTexts(t *testing.T) {
 	commands := []string{
 		"info FILE", "info FILE --all", "report FILE", "report FILE --by rank", "matrix FILE", "check FILE", "phases FILE", "loops FILE", "timeline FILE",
@@ -107,7 +107,7 @@ func checkJSON(t *testing.T, command, text string) {
 	}
 }
 
-// Nor do names of files, and other arguments, in errors.
+// Names of files, and other arguments, are harmless in errors.
 func TestHostileNames(t *testing.T) {
 	dir := t.TempDir()
 	broken := filepath.Join(dir, "x"+hostile)

@@ -19,7 +19,7 @@ import (
 type httpOptions struct {
 	address, token, cert, key string
 	hosts                     []string
-	child                     *childMode // nil: a daemon by itself
+	child                     *childMode // nil for a daemon that no service has started
 }
 
 func (o *httpOptions) flags(cmd *cobra.Command) {
@@ -55,7 +55,7 @@ func (o *httpOptions) listening() (*httpapi.Listening, error) {
 func withToken(address, token string) string { return address + "?token=" + url.QueryEscape(token) }
 
 // serveDaemon serves a daemon's runs over TCP with a persistent token, and at a socket in its
-// spool. It returns the addresses, and a function that ends it.
+// spool. It returns the addresses, and a function that stops serving.
 func (o *httpOptions) serveDaemon(store *daemon.Store, spool *daemon.Spool, source httpapi.Runs, metrics *httpapi.Metrics, log *slog.Logger) (daemon.Served, func(), error) {
 	none := daemon.Served{}
 	where, err := o.listening()
@@ -103,7 +103,7 @@ func (o *httpOptions) serveDaemon(store *daemon.Store, spool *daemon.Spool, sour
 	work.Go(func() { metrics.Work(ctx) })
 	served := daemon.Served{HTTP: l.Address(), TokenFile: file, Socket: where.Unix}
 	if served.HTTP != "" {
-		log.Info("page", "address", served.HTTP, "token", "efg runs prints it") // logs have readers
+		log.Info("page", "address", served.HTTP, "token", "efg runs prints it") // logs may be readable by others
 	}
 	return served, func() { cancel(); work.Wait() }, nil
 }

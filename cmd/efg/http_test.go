@@ -23,7 +23,7 @@ func socketClient(spool string) *http.Client {
 
 const daemonAddress = "http://localhost/v1/runs/"
 
-// askRunning asks a daemon about its only job, in which two ranks wait for each other.
+// askRunning requests a daemon's only job, in which two ranks wait for each other.
 func askRunning(t *testing.T, spool string) {
 	t.Helper()
 	c := socketClient(spool)
@@ -59,8 +59,8 @@ func askRunning(t *testing.T, spool string) {
 	}
 }
 
-// askStored compares what a daemon answers about its only run with what the commands write,
-// and looks at the page whose address efg runs tells.
+// askStored compares a daemon's answers about its only run with the output of the commands, and
+// opens the page at the address that efg runs prints.
 func askStored(t *testing.T, spool, name string) {
 	t.Helper()
 	c := socketClient(spool)

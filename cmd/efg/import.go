@@ -100,8 +100,8 @@ type importedRun struct {
 	parts []*os.File
 }
 
-// partSize is how many processes are kept in memory, and partNodes how many nodes of
-// graphs. Tests change the former.
+// partSize is the maximum number of processes in memory, and partNodes that of nodes. Tests
+// change the former.
 var partSize = 256
 
 const partNodes = 1 << 20

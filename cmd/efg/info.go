@@ -53,7 +53,7 @@ func info(path string, asJSON, all bool, out io.Writer) error {
 	return (&infoWriter{s}).write(out, list)
 }
 
-// fewStreams is how many streams are listed by default.
+// fewStreams is the number of streams that are listed by default.
 const fewStreams = 64
 
 // infoWriter writes the output of efg info as text.
@@ -171,7 +171,7 @@ func endText(t *jsondoc.Stream) string {
 	return text
 }
 
-// plural is a number of things with their name.
+// plural is a number with the name of what is counted.
 func plural(n int, name string) string {
 	if n == 1 {
 		return "1 " + name

@@ -11,15 +11,15 @@ import (
 // Signals that are meant for the program, not for efg.
 var forwarded = []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2}
 
-// ending are those that end a process that does not heed them.
+// ending are those that end a process that does not handle them.
 var ending = forwarded[:4]
 
-// heldSignals take no effect while they are held: the program gets them while it runs, and
+// heldSignals take no effect while they are held: the program receives them while it runs, and
 // the run file is not lost to them afterwards.
 type heldSignals chan os.Signal
 
-// holdSignals holds signals from here on. One that we were started to ignore (nohup) stays
-// ignored, by us and by the command.
+// holdSignals holds signals from now on. One that was ignored when efg started (nohup) remains
+// ignored, by efg and by the command.
 func holdSignals() heldSignals {
 	h := make(heldSignals, 16)
 	signal.Notify(h, slices.DeleteFunc(slices.Clone(forwarded), signal.Ignored)...)
@@ -33,7 +33,7 @@ func statusOf(s os.Signal) int { return 128 + int(s.(syscall.Signal)) }
 // patience is the number of signals after which writing the run file is given up.
 const patience = 3
 
-// interruptedError says that the user interrupted writing the run file.
+// interruptedError reports that the user interrupted writing the run file.
 type interruptedError struct{ signal os.Signal }
 
 func (e *interruptedError) Error() string {

@@ -20,10 +20,10 @@ import (
 
 // jsonForm is what a command writes for other programs.
 type jsonForm struct {
-	command string // on recorded.efg, other.efg, which are recorded runs, or stuck, segments
-	schema  string // "": lines that have none
-	pages   string // of docs, that tell of the fields
-	into    any    // what the object is read into; nil: not an exported type
+	command string // on recorded.efg and other.efg, which are recorded runs, or stuck, which are segments
+	schema  string // "" for lines without one
+	pages   string // of docs, which describe the fields
+	into    any    // what the object is decoded into; nil if the type is not exported
 }
 
 var jsonForms = []jsonForm{
@@ -56,9 +56,8 @@ var jsonForms = []jsonForm{
 	{"sql recorded.efg --format json select|*|from|communicators", "", "sql", nil},
 }
 
-// TestJSON holds what commands write for other programs against the pages that tell of it:
-// the name of the form and its version, and each field, those that happen to be absent
-// included.
+// TestJSON compares what commands write for other programs with the pages that describe it: the
+// name and version of the schema, and each field, including those that happen to be absent.
 func TestJSON(t *testing.T) {
 	docs, err := filepath.Abs(filepath.Join("..", "..", "docs"))
 	if err != nil {
@@ -91,7 +90,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// recordForms records the runs that the commands are about.
+// recordForms records the runs for the commands.
 func recordForms(t *testing.T) {
 	t.Helper()
 	testdata := filepath.Join("..", "..", "..", "testdata", "c")
@@ -120,8 +119,8 @@ func recordForms(t *testing.T) {
 	}
 }
 
-// read collects the fields of objects, checks their schema, and that they have no other
-// fields than the type that they are made from.
+// read collects the fields of objects, checks their schema, and that they have no fields
+// besides those of their type.
 func (form *jsonForm) read(t *testing.T, out string, fields map[string]bool) {
 	t.Helper()
 	objects := 0

@@ -99,7 +99,7 @@ func loopCounts(s *loops.Summary) string {
 	return text + "; " + plural(len(s.Groups), "group") + " of ranks with the same loops, " + plural(s.Graphs, "different graph")
 }
 
-// maxRanksText is how long a list of ranks may be in a title.
+// maxRanksText is the maximum length of a list of ranks in a title.
 const maxRanksText = 60
 
 func writeLoops(w *bufio.Writer, g *loops.Group, timed bool) {

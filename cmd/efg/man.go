@@ -37,7 +37,7 @@ func writeMan(root *cobra.Command, dir string) error {
 		}
 		return err
 	}
-	root.DisableAutoGenTag = true // the tag has the day on which the page was generated
+	root.DisableAutoGenTag = true // the tag contains the day on which the page was generated
 	date, err := sourceDate()
 	if err != nil {
 		return err

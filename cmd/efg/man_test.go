@@ -13,7 +13,7 @@ import (
 	"github.com/efg-tools/efg/internal/daemon"
 )
 
-// Every command has a manual page with its examples, the same each time.
+// Every command has a manual page with its examples, which is the same each time.
 func TestManualPages(t *testing.T) {
 	dir := t.TempDir()
 	for _, d := range []string{"a/man1", "b"} {
@@ -47,7 +47,7 @@ func TestManualPages(t *testing.T) {
 	}
 }
 
-// A page is dated by SOURCE_DATE_EPOCH. A test binary has no commit, so that without it
+// A page is dated by SOURCE_DATE_EPOCH. A test binary has no commit, so without the variable
 // there is no date.
 func TestManualPageDates(t *testing.T) {
 	for epoch, want := range map[string]string{"": `""`, "86400": `"Jan 1970"`, "1700000000": `"Nov 2023"`} {
@@ -95,7 +95,7 @@ func TestHelpGroups(t *testing.T) {
 	}
 }
 
-// The shells' scripts come from the commands, and bash understands its own.
+// The shells' scripts are generated from the commands, and bash accepts its own.
 func TestCompletion(t *testing.T) {
 	for shell, want := range map[string]string{"bash": "__start_efg", "zsh": "#compdef efg", "fish": "complete -c efg"} {
 		script, errOut, status := efgRun(t, nil, "completion", shell)
@@ -152,11 +152,11 @@ func TestCompletionOfRuns(t *testing.T) {
 	}
 }
 
-// explained is a line of help for a flag: its name, perhaps what its value is called, and
-// what it is for.
+// explained matches a line of help for a flag: its name, the name of its value if it has one,
+// and what it is for.
 var explained = regexp.MustCompile(`^ +(-[a-z], )?--[a-z-]+(\[=1\])?( \S+)? {2,}\S.{4,}[^.]\n$`)
 
-// Every flag says what it is for.
+// Every flag is explained.
 func TestFlagsHaveHelp(t *testing.T) {
 	var check func(cmd *cobra.Command)
 	check = func(cmd *cobra.Command) {

@@ -252,8 +252,8 @@ func matrixTotals(w io.Writer, block analysis.Block, sent, received []analysis.C
 	t.write(w)
 }
 
-// heaviestPairs lists the pairs that exchange most. Collectives over too many ranks to list are
-// left out.
+// heaviestPairs lists the pairs that exchange the most data. Collectives over too many ranks to
+// list are left out.
 func heaviestPairs(w io.Writer, m *analysis.Matrix, top int) error {
 	list := m.Entries
 	title := "Pairs"
@@ -286,7 +286,7 @@ func heaviestPairs(w io.Writer, m *analysis.Matrix, top int) error {
 	return nil
 }
 
-// mostNotes is how many ranks with unmatched messages are listed.
+// mostNotes is the maximum number of listed ranks with unmatched messages.
 const mostNotes = 10
 
 func matrixNotes(w io.Writer, m *analysis.Matrix) {

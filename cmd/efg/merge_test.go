@@ -23,8 +23,8 @@ func buildSelf(t *testing.T) string {
 	return exe
 }
 
-// A program's segments, merged by one process or by several that either MPI's
-// launcher starts: one file, and all that was recorded.
+// A program's segments, merged by one process or by several that either MPI's launcher starts:
+// the result is one file with everything that was recorded.
 func TestMergeLaunched(t *testing.T) {
 	exe := buildSelf(t)
 	for _, m := range mpis {
@@ -63,7 +63,7 @@ func TestMergeLaunched(t *testing.T) {
 	}
 }
 
-// Of a process that still runs the file has the calls so far, and merge says so.
+// The file contains the calls so far of a process that is still running, and merge says so.
 func TestMergeRunning(t *testing.T) {
 	m := mpis[0]
 	program := compileMPI(t, m, "space.c")

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// mistaken are command lines of each command: with FILE they read a file, the others make
-// no sense.
+// mistaken are command lines of each command: those with FILE read a file, the others are usage
+// errors.
 var mistaken = []string{
 	"info FILE", "report FILE", "matrix FILE", "check FILE", "phases FILE", "loops FILE", "timeline FILE", "diff FILE", "diff FILE FILE",
 	"diff FILE --ranks 0,1", "graph FILE", "where FILE", "reconstruct FILE", "reconstruct FILE --verify", "query FILE SELECT|SENDS",
@@ -22,9 +22,9 @@ var mistaken = []string{
 	"man text", "site", "site text", "completion x", "x", "info --x",
 }
 
-// TestMistakes gives every command a file that is not there, is something else, or is
-// broken: one line says what is wrong, and the status is not 0. A broken place that a
-// command does not read may do no harm.
+// TestMistakes gives every command a file that does not exist, is of another kind, or is
+// broken: one line says what is wrong, and the status is not 0. A broken part that a command
+// does not read may go unnoticed.
 func TestMistakes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("EFG_STORE", t.TempDir())
@@ -66,7 +66,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// checkMistake runs a command; mayWork: it need not fail.
+// checkMistake runs a command; with mayWork it need not fail.
 func checkMistake(t *testing.T, line string, mayWork bool) {
 	t.Helper()
 	args := strings.Fields(line)

@@ -9,7 +9,7 @@ import (
 
 // notifier reports the state of a daemon to systemd, if that has started this process.
 type notifier struct {
-	every time.Duration // interval of systemd's watchdog; 0: none
+	every time.Duration // interval of systemd's watchdog; 0 if there is none
 	next  time.Time
 	log   *slog.Logger
 }
@@ -31,7 +31,7 @@ func (n *notifier) notify(state string) {
 	}
 }
 
-// ready: what is started from now on is recorded into a spool.
+// ready reports that programs started from now on are recorded into a spool.
 func (n *notifier) ready(spool string) { n.text("recording into " + spool) }
 
 func (n *notifier) text(status string) { n.notify(systemd.SdNotifyReady + "\nSTATUS=" + status) }

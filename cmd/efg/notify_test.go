@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// asMain makes the test's program efg itself.
+// asMain makes the test binary efg itself.
 const asMain = "EFG_TEST_AS_MAIN"
 
-// testDir is for what several tests share.
+// testDir is shared by several tests.
 var testDir string
 
 func TestMain(m *testing.M) {
@@ -42,7 +42,8 @@ type unit struct {
 	log    bytes.Buffer
 }
 
-// startService starts a daemon with the sockets that it is given, and more in its environment.
+// startService starts a daemon with sockets passed by systemd, and with additional environment
+// variables.
 func startService(t *testing.T, given []*os.File, env ...string) *unit {
 	t.Helper()
 	dir := t.TempDir()
@@ -67,7 +68,7 @@ func startService(t *testing.T, given []*os.File, env ...string) *unit {
 	return s
 }
 
-// told waits until systemd is told something.
+// told waits until systemd receives a message.
 func (s *unit) told(want string) {
 	s.t.Helper()
 	s.notify.SetReadDeadline(time.Now().Add(time.Minute))
@@ -83,7 +84,7 @@ func (s *unit) told(want string) {
 	}
 }
 
-// systemd is told when programs are recorded, that the daemon works, and that it ends.
+// systemd is notified when programs are recorded, that the daemon works, and that it ends.
 func TestNotify(t *testing.T) {
 	s := startService(t, nil, "WATCHDOG_USEC=20000")
 	s.told("READY=1\nSTATUS=recording into " + filepath.Dir(s.cmd.Args[len(s.cmd.Args)-1]) + "/spool")
@@ -102,7 +103,7 @@ func TestNotify(t *testing.T) {
 	}
 }
 
-// The daemon answers at a socket that was open before it.
+// The daemon answers at a socket that was opened before it started.
 func TestSocketActivation(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "efg.sock")
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
@@ -119,7 +120,7 @@ func TestSocketActivation(t *testing.T) {
 		DialContext: func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", path) },
 	}}
 	s := startService(t, []*os.File{f}, "LISTEN_FDS=1")
-	r, err := client.Get("http://efg/healthz") // it may come first: the socket is there
+	r, err := client.Get("http://efg/healthz") // it may come first: the socket exists
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &s.log)
 	}
@@ -130,7 +131,7 @@ func TestSocketActivation(t *testing.T) {
 	s.told("READY=1")
 }
 
-// efg site writes the files, for the program that writes them.
+// efg site writes the files for the program that wrote them.
 func TestSite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "site")
 	if _, errOut, status := efgRun(t, nil, "site", dir); status != 0 || errOut != "" {

@@ -72,7 +72,7 @@ func runAddress(dir, spool, name string) (string, error) {
 	if name == "" {
 		return page, nil
 	}
-	// A job that is running, or a whole name; else a part of one.
+	// A running job, or a complete name; otherwise a prefix of one.
 	if entry, err := httpapi.NewStore(store, spool).Find(name); err == nil && entry != nil {
 		name = entry.Name
 	} else {

@@ -12,7 +12,7 @@ import (
 	"github.com/efg-tools/efg/internal/daemon"
 )
 
-// addPart makes a machine's part of a launch, of one rank's segment, as its daemon would.
+// addPart makes a machine's part of a launch, from one rank's segment, as its daemon would.
 func addPart(t *testing.T, folder, node, seg string) {
 	t.Helper()
 	file := filepath.Join(folder, "part-"+node+".efg")
@@ -36,8 +36,8 @@ func addPart(t *testing.T, folder, node, seg string) {
 	}
 }
 
-// A launch whose parts are not merged is listed, cannot be read, and can be merged, into
-// a file or in the store.
+// A launch whose parts are not merged is listed, cannot be read, and can be merged, into a file
+// or into the store.
 func TestRunInParts(t *testing.T) {
 	m, store, parts := mpis[0], t.TempDir(), t.TempDir()
 	t.Setenv("EFG_STORE", store)

@@ -12,8 +12,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// extraProcedures names a file with procedures that the program has besides, if it is efg
-// itself.
+// extraProcedures names a file with additional procedures, if the program is efg itself.
 const extraProcedures = "EFG_TEST_PROCEDURES"
 
 func extendTable() {
@@ -33,10 +32,10 @@ func extendTable() {
 
 var procedureWord = regexp.MustCompile(`\bMPI_[A-Z][A-Za-z_]*\b`)
 
-// madeUp is the name of a procedure that does what another does.
+// madeUp is the name of a made-up procedure that does what another one does.
 func madeUp(name string) string { return "Xyz" + strings.TrimPrefix(name, "MPI") }
 
-// withMadeUp has made-up procedures in place of those in a text. used gathers which.
+// withMadeUp replaces the procedures in a text by made-up ones. used collects which.
 func withMadeUp(text string, used map[string]bool) string {
 	return procedureWord.ReplaceAllStringFunc(text, func(word string) string {
 		if p := signature.ProcByName(word); p == nil || p.Class == signature.Pass {
@@ -66,7 +65,7 @@ func tableOf(t *testing.T, used map[string]bool) string {
 	return strings.Join(lines, "")
 }
 
-// asProgram runs a command in a process of its own, with a table of further procedures.
+// asProgram runs a command in a process of its own, with a table of additional procedures.
 func asProgram(t *testing.T, table string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
@@ -78,8 +77,8 @@ func asProgram(t *testing.T, table string, args ...string) string {
 	return string(out)
 }
 
-// Procedures that are in the table alone are understood everywhere: what commands say of a
-// run is what they say of the same run with made-up procedures in place of MPI's.
+// Procedures that are only in the table are understood everywhere: the output of commands for a
+// run equals that for the same run with made-up procedures in place of MPI's.
 func TestMadeUpProcedures(t *testing.T) {
 	commands := []string{
 		"report --json", "report", "matrix --collectives --one-sided --json", "check --json", "check", "phases --json", "loops --json",
@@ -117,8 +116,8 @@ func TestMadeUpProcedures(t *testing.T) {
 
 var fraction = regexp.MustCompile(`\d+\.\d+`)
 
-// rounded has six digits of each number with a fraction: sums that goroutines add to differ
-// in the last.
+// rounded keeps six digits of each number with a fraction: sums computed by several goroutines
+// differ in the last ones.
 func rounded(text string) string {
 	return fraction.ReplaceAllStringFunc(text, func(s string) string {
 		v, _ := strconv.ParseFloat(s, 64)

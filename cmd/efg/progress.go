@@ -8,16 +8,16 @@ import (
 	"github.com/efg-tools/efg/internal/printable"
 )
 
-// progress shows the progress of long work on a terminal; elsewhere nothing.
+// progress shows the progress of long work on a terminal, and nothing elsewhere.
 type progress struct {
-	out   io.Writer // nil: no terminal
+	out   io.Writer // nil without a terminal
 	what  string
-	total uint64 // 0: not known
+	total uint64 // 0 if unknown
 	last  time.Time
 	shown bool
 }
 
-// progressEvery is how often progress is shown.
+// progressEvery is the interval between updates of the progress.
 const progressEvery = 200 * time.Millisecond
 
 func newProgress(out io.Writer, what string, total uint64) *progress {
@@ -37,7 +37,7 @@ func progressBeside(out, errOut io.Writer, ranks uint64) *progress {
 	return newProgress(errOut, "ranks", ranks)
 }
 
-// show says how much is done.
+// show shows how much is done.
 func (p *progress) show(done uint64) {
 	if p.out == nil || time.Since(p.last) < progressEvery {
 		return
@@ -50,7 +50,7 @@ func (p *progress) show(done uint64) {
 	fmt.Fprintf(p.out, "\r\x1b[K%d of %d %s, %d%%", done, p.total, p.what, min(100, 100*done/p.total))
 }
 
-// part says how much is done of a part of the work, in what that is counted in.
+// part shows how much of a part of the work is done, with the name of what is counted.
 func (p *progress) part(what string, done, total uint64) {
 	p.what, p.total = what, total
 	p.show(done)

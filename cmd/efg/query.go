@@ -131,7 +131,7 @@ func showTable(t *query.Table, format string, out io.Writer) error {
 	return nil
 }
 
-// isText reports whether a column has texts, or lists.
+// isText reports whether a column contains text, or lists.
 func isText(rows [][]any, column int) bool {
 	return slices.ContainsFunc(rows, func(row []any) bool {
 		switch row[column].(type) {

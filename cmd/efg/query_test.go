@@ -81,8 +81,7 @@ func TestSQLMistakes(t *testing.T) {
 	}
 }
 
-// Questions about when something happened, of a recorded run with the times of each
-// call.
+// Queries about when something happened, for a recorded run with the times of each call.
 func TestQueryTimes(t *testing.T) {
 	assembled(t, "traced")
 	for query, want := range map[string]string{

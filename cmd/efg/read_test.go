@@ -16,8 +16,8 @@ import (
 
 var update = stdflag.Bool("update", false, "write the expected outputs again")
 
-// sampleEvents records the calls of a rank: a loop with a branch. The words are
-// those of the procedures' schemas.
+// sampleEvents records the calls of a rank: a loop with a branch. The words are as in the
+// procedures' schemas.
 func sampleEvents(t *testing.T, b *efg.Builder, rank uint64, iterations int) {
 	t.Helper()
 	world := signature.ConstantByName("MPI_COMM_WORLD").Word()
@@ -101,7 +101,7 @@ func TestReadingCommands(t *testing.T) {
 	})
 }
 
-// Command lines that are invalid: one clear line, status 2.
+// Invalid command lines: one clear line, status 2.
 func TestReadingMistakes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sampleRun(t, "app.efg")
@@ -142,7 +142,7 @@ func TestReadingMistakes(t *testing.T) {
 	})
 }
 
-// A file that is broken is a failure, not a mistake of the user.
+// A broken file is a failure, not a usage error.
 func TestReadingBrokenFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sampleRun(t, "app.efg")
@@ -190,7 +190,7 @@ func TestVerifyFindsDifferences(t *testing.T) {
 	}
 }
 
-// The graphs are in the DOT language, if something is there that knows it.
+// The graphs are in the DOT language, if a program that knows it is installed.
 func TestGraphIsDOT(t *testing.T) {
 	out, err := os.ReadFile("testdata/golden/graph.txt")
 	if err != nil {
@@ -210,8 +210,8 @@ func TestGraphIsDOT(t *testing.T) {
 	}
 }
 
-// A statement that takes too long, too much memory, or writes ends with one line that says
-// what to do.
+// A statement that takes too long, needs too much memory, or writes ends with one line that
+// says what to do.
 func TestSQLLimits(t *testing.T) {
 	t.Chdir(t.TempDir())
 	timedRun(t, "ring.efg", 4, 20)

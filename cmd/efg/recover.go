@@ -12,9 +12,9 @@ import (
 	"github.com/efg-tools/efg/internal/recording"
 )
 
-// recoverOptions say what to do with what efg run has left behind.
+// recoverOptions say what to do with the recordings that efg run has left behind.
 type recoverOptions struct {
-	output  string // "": where efg run would have written
+	output  string // "" means where efg run would have written it
 	discard bool
 }
 
@@ -100,8 +100,8 @@ func recoverRun(d *recording.Directory, opt *recoverOptions, out, errOut io.Writ
 	return d.Remove()
 }
 
-// freeOutput returns where efg run would have written its file. A file that has been written
-// there since is kept: the name is then a different one.
+// freeOutput returns where efg run would have written its file. If another file has been
+// written there since, the name is different.
 func freeOutput(d *recording.Directory) (string, error) {
 	file := d.Info.Output
 	base := strings.TrimSuffix(file, filepath.Ext(file))

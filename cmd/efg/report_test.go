@@ -139,7 +139,7 @@ func TestReports(t *testing.T) {
 	})
 }
 
-// Command lines that are invalid: one clear line, status 2.
+// Invalid command lines: one clear line, status 2.
 func TestReportMistakes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sampleRun(t, "app.efg")
@@ -158,7 +158,7 @@ func TestReportMistakes(t *testing.T) {
 	})
 }
 
-// Command lines that are invalid, and conditions that hold.
+// Invalid command lines, and conditions that hold.
 func TestDiffStatus(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sampleRun(t, "app.efg")
@@ -195,7 +195,7 @@ func TestDiffStatus(t *testing.T) {
 	}
 }
 
-// The machine-readable forms are what they say they are, and agree.
+// The machine-readable forms are valid, and agree with each other.
 func TestMatrixForms(t *testing.T) {
 	t.Chdir(t.TempDir())
 	timedRun(t, "ring.efg", 5, 10)
@@ -235,7 +235,7 @@ func TestMatrixPicture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A ring: rank 1 sends to rank 2 and to no one else.
+	// A ring: rank 1 sends only to rank 2.
 	for to := range 5 {
 		x, y := raster.Left+to*64+40, raster.Top+1*64+40
 		got := img.At(x, y)

@@ -12,7 +12,7 @@ import (
 	"github.com/efg-tools/efg/internal/printable"
 )
 
-// exitError ends the program with a status. Its message, if any, is printed.
+// exitError ends the program with a status. Its message, if not empty, is printed.
 type exitError struct {
 	status int
 	err    error
@@ -27,14 +27,14 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// usageError returns a usage error: a wrong command line, or a wrong file named in it: status
-// 2.
+// usageError returns a usage error, a wrong command line or a wrong file named in it, with
+// status 2.
 func usageError(format string, args ...any) error {
 	return &exitError{2, fmt.Errorf(format, args...)}
 }
 
-// ownColumn finds lines of an error that begin in the first column, which is reserved for efg's
-// prefix.
+// ownColumn finds lines of an error that begin in the first column, which is reserved for lines
+// that begin with efg's prefix.
 var ownColumn = regexp.MustCompile(`\n(\S)`)
 
 // execute runs a command line and returns the exit status: 0, 1 for a failure,
@@ -98,7 +98,7 @@ var commandGroups = []struct {
 	{"Run as a service", []func() *cobra.Command{newDaemon, newRuns, newOpen, newSite}},
 }
 
-// argCount makes a wrong number of arguments a usage error.
+// argCount turns a wrong number of arguments into a usage error.
 func argCount(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {

@@ -28,7 +28,7 @@ type runOptions struct {
 	keep    bool
 	require bool
 
-	hookTime string // time, as the hook is told
+	hookTime string // time, in the hook's syntax
 }
 
 func newRun() *cobra.Command {
@@ -124,7 +124,7 @@ func runRecorded(cmd *exec.Cmd, h *hook.Hook, build *foregroundBuild, opt *runOp
 	return err
 }
 
-// meta returns the metadata of a run that starts.
+// meta returns the metadata of a run that is starting.
 func (opt *runOptions) meta(command []string) runfile.Meta {
 	meta := runfile.Meta{
 		Tool: "efg " + version(), Command: command, Started: time.Now().UnixNano(),
@@ -155,7 +155,7 @@ func checkOutput(file string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// reason drops the operation and the path of an error that is reported with a path.
+// reason removes the operation and the path from an error that is reported with a path.
 func reason(err error) error {
 	var e *exec.Error
 	if errors.As(err, &e) {

@@ -69,7 +69,7 @@ func reportLosses(r *merge.Result, errOut io.Writer) {
 	}
 }
 
-// suggestNext prints to a terminal what is in the file, and a command to try next.
+// suggestNext prints to a terminal a summary of the file, and a command to try next.
 func suggestNext(file string, r *merge.Result, errOut io.Writer) {
 	if !printable.IsTerminal(errOut) {
 		return
@@ -85,7 +85,7 @@ func suggestNext(file string, r *merge.Result, errOut io.Writer) {
 		file, pluralOf(uint64(r.Processes), "rank"), pluralOf(r.Events, "call"), next, shellWord(file))
 }
 
-// nothingRecorded says that there is no run file.
+// nothingRecorded reports that there is no run file.
 func nothingRecorded(opt *runOptions, errOut io.Writer) error {
 	err := fmt.Errorf("nothing was recorded, %s was not written: no process called MPI through a shared library that efg recognizes%s",
 		opt.output, keepOld(opt.output))
@@ -96,8 +96,8 @@ func nothingRecorded(opt *runOptions, errOut io.Writer) error {
 	return nil
 }
 
-// keepOld renames an earlier run file that could be mistaken for that of an unrecorded run, and
-// returns a text about that, as the end of a sentence.
+// keepOld renames an existing run file that could be mistaken for that of an unrecorded run,
+// and returns a description of that, as the end of a sentence.
 func keepOld(file string) string {
 	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
 		return ""
@@ -127,7 +127,7 @@ func reportAbandoned(errOut io.Writer) {
 		what, last.Path, last.Started().Format("2006-01-02 15:04"), printable.Line(commandText(last.Info.Command)))
 }
 
-// shellWord is a word as it is typed in a shell.
+// shellWord is a word in the syntax of a shell.
 func shellWord(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("%+,-./:=@_~", r)

@@ -26,8 +26,8 @@ import (
 	"github.com/efg-tools/efg/internal/testing/sim"
 )
 
-// simulated makes the segments of four ranks. A command that copies them to $EFG_DIR is as
-// good as a program that records.
+// simulated makes the segments of four ranks. A command that copies them to $EFG_DIR is
+// equivalent to a program that records.
 func simulated(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -37,7 +37,7 @@ func simulated(t *testing.T) string {
 	return dir
 }
 
-// fourRanks is a directory that is computed once.
+// fourRanks is a directory that is made once.
 var fourRanks = sync.OnceValue(func() string {
 	dir, err := os.MkdirTemp(testDir, "")
 	if err != nil {
@@ -53,7 +53,7 @@ var fourRanks = sync.OnceValue(func() string {
 	return dir
 })
 
-// mustHoldRanks checks that a run file is whole.
+// mustHoldRanks checks that a run file is complete.
 func mustHoldRanks(t *testing.T, file string, ranks int) *runfile.Meta {
 	t.Helper()
 	run, err := runfile.OpenRun(file)
@@ -94,8 +94,8 @@ func terminal(t *testing.T) (tty *os.File, read func() string) {
 	}
 }
 
-// On a terminal efg run ends with a line that says what there is, and what to do next;
-// elsewhere it says nothing.
+// On a terminal efg run ends with a line that summarises the result and suggests what to do
+// next; elsewhere it prints nothing.
 func TestRunEndsWithALine(t *testing.T) {
 	segments := simulated(t)
 	for _, c := range []struct {
@@ -127,7 +127,7 @@ func TestRunEndsWithALine(t *testing.T) {
 	}
 }
 
-// What an earlier run has left is not taken for that of a run that recorded nothing.
+// The file of an earlier run is not mistaken for that of a run that recorded nothing.
 func TestRunRecordsNothing(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "x.efg")
@@ -163,7 +163,7 @@ func TestRunRecordsNothing(t *testing.T) {
 	}
 }
 
-// Segments that cannot be used: said, and never a reason to lose the others, or them.
+// Unusable segments are reported, and neither they nor the others are lost.
 func TestRunDamagedSegments(t *testing.T) {
 	segments := simulated(t)
 	damage := `echo no segment >"$EFG_DIR/h.1.0.seg"; : >"$EFG_DIR/h.2.0.seg"`
@@ -223,8 +223,8 @@ func notYet(t *testing.T, like, dir string) (end func()) {
 	return func() { syscall.Munmap(mapped) }
 }
 
-// startRun starts efg run in a process of its own. The command makes segments, tells its
-// process number and the directory, and does what is asked for.
+// startRun starts efg run in a process of its own. The command makes segments, prints its
+// process number and the directory, and then runs the given command.
 func startRun(t *testing.T, file, segments, then string) (cmd *exec.Cmd, pid int, dir string) {
 	t.Helper()
 	cmd = exec.Command(os.Args[0], "run", "-o", file, "--", "sh", "-c",
@@ -251,7 +251,7 @@ func startRun(t *testing.T, file, segments, then string) (cmd *exec.Cmd, pid int
 	return cmd, pid, dir
 }
 
-// errorsOf is what a run that was started has said.
+// errorsOf is the error output of a run that was started.
 func errorsOf(cmd *exec.Cmd) string {
 	text, err := os.ReadFile(cmd.Stderr.(*os.File).Name())
 	if err != nil {
@@ -260,14 +260,14 @@ func errorsOf(cmd *exec.Cmd) string {
 	return string(text)
 }
 
-// awaitGone waits until a process is no more, not even as a zombie.
+// awaitGone waits until a process no longer exists, not even as a zombie.
 func awaitGone(pid int) {
 	for syscall.Kill(pid, 0) == nil {
 		time.Sleep(time.Millisecond)
 	}
 }
 
-// Signals that come while efg run writes the file do not take it away.
+// Signals that arrive while efg run writes the file do not prevent it.
 func TestRunSealsThroughSignals(t *testing.T) {
 	segments := simulated(t)
 	for _, signals := range [][]os.Signal{{syscall.SIGTERM}, {syscall.SIGINT, syscall.SIGHUP}, {syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTERM, syscall.SIGUSR1}} {
@@ -296,7 +296,7 @@ func TestRunSealsThroughSignals(t *testing.T) {
 	}
 }
 
-// The third signal gives up the file, and says where the recording is.
+// The third signal stops writing the file, and efg run says where the recording is.
 func TestRunGivesUp(t *testing.T) {
 	segments := simulated(t)
 	file := filepath.Join(t.TempDir(), "x.efg")
@@ -369,7 +369,7 @@ func killRun(t *testing.T, file, segments string) (dir string, program int) {
 	return dir, pid
 }
 
-// What a killed efg run has left is named by the next one, and becomes a run file.
+// The next efg run reports what a killed one has left, which becomes a run file.
 func TestRunKilledIsRecovered(t *testing.T) {
 	segments := simulated(t)
 	file := filepath.Join(t.TempDir(), "x.efg")
@@ -405,7 +405,7 @@ func TestRunKilledIsRecovered(t *testing.T) {
 	}
 }
 
-// A run file that was written since stays.
+// A run file that was written since is kept.
 func TestRecoverBesideANewerRun(t *testing.T) {
 	segments := simulated(t)
 	file := filepath.Join(t.TempDir(), "x.efg")
@@ -424,7 +424,7 @@ func TestRecoverBesideANewerRun(t *testing.T) {
 	}
 }
 
-// It can be removed instead; that of an efg run that exists cannot.
+// The recording can be removed instead; that of a running efg run cannot.
 func TestRecoverDiscards(t *testing.T) {
 	segments := simulated(t)
 	file := filepath.Join(t.TempDir(), "x.efg")

@@ -17,7 +17,7 @@ import (
 // mpi is an MPI to test with.
 type mpi struct {
 	name     string
-	launcher []string // of two processes
+	launcher []string // for two processes
 }
 
 var mpis = []mpi{
@@ -31,7 +31,7 @@ func compileMPI(t testing.TB, m mpi, source string) string {
 	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
 	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
 	program := filepath.Join(t.TempDir(), strings.TrimSuffix(filepath.Base(source), ".c"))
-	// MPICH's MPI_STATUSES_IGNORE overflows, gcc thinks.
+	// gcc reports that MPICH's MPI_STATUSES_IGNORE overflows.
 	out, err := exec.Command("mpicc."+m.name, "-g", "-Wall", "-Wextra", "-Werror", "-Wno-stringop-overflow", "-pthread",
 		"-o", program, filepath.Join("testdata", source), "-lm").CombinedOutput()
 	if err != nil {
@@ -88,8 +88,8 @@ func plain(t *testing.T, args ...string) (out string, status int) {
 	return string(b), cmd.ProcessState.ExitCode()
 }
 
-// Programs that fork, exec, call system() and end badly: same output and status
-// as without efg, and everything before the end is recorded.
+// Programs that fork, exec, call system() and fail: same output and status as without efg, and
+// everything before the end is recorded.
 func TestRunPrograms(t *testing.T) {
 	whole := []string{"MPI_Init", "MPI_Barrier", "MPI_Barrier", "MPI_Barrier", "MPI_Finalize"}
 	for _, m := range mpis {
@@ -103,7 +103,7 @@ func TestRunPrograms(t *testing.T) {
 			{"well", m.launcher, efg.EndFinalized, whole},
 			{"fail", m.launcher, efg.EndFinalized, whole},
 			{"exit", []string{"env"}, efg.EndExit, whole[:3]},
-			// Rank 0 waits in the barrier for a process that is no more.
+			// Rank 0 waits in the barrier for a process that no longer exists.
 			{"kill", m.launcher, efg.EndOpen, whole[:3]},
 		} {
 			t.Run(m.name+"/"+c.end, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestRunPrograms(t *testing.T) {
 	}
 }
 
-// withoutPIDs drops the line in which Hydra tells a process number.
+// withoutPIDs removes the line in which Hydra prints a process number.
 func withoutPIDs(out string) string {
 	var b strings.Builder
 	for line := range strings.Lines(out) {
@@ -147,7 +147,7 @@ func withoutPIDs(out string) string {
 	return b.String()
 }
 
-// preloadTool puts a tool that wraps MPI_Barrier in front of the hook.
+// preloadTool preloads a tool that wraps MPI_Barrier before the hook.
 func preloadTool(t *testing.T) {
 	t.Helper()
 	tool := filepath.Join(t.TempDir(), "tool.so")
@@ -158,7 +158,7 @@ func preloadTool(t *testing.T) {
 	t.Setenv("LD_PRELOAD", tool)
 }
 
-// A script that starts two programs, with a tool in front of the hook.
+// A script that starts two programs, with a tool preloaded before the hook.
 func TestRunScriptWithTool(t *testing.T) {
 	for _, m := range mpis {
 		t.Run(m.name, func(t *testing.T) {
@@ -187,8 +187,8 @@ func TestRunScriptWithTool(t *testing.T) {
 // Python opens its MPI module privately; the MPI is that of mpi4py's build.
 func TestRunPython(t *testing.T) { runPython(t, 0) }
 
-// A tool in front of the hook calls what it finds behind itself; with a private
-// MPI that must not be its own wrapper.
+// A tool preloaded before the hook calls what it finds after itself; with a private MPI that
+// must not be its own wrapper.
 func TestRunPythonWithTool(t *testing.T) {
 	preloadTool(t)
 	runPython(t, 2)

@@ -19,8 +19,8 @@ func efgRun(t *testing.T, in io.Reader, args ...string) (out, errOut string, sta
 	return o.String(), e.String(), status
 }
 
-// withoutBuilds drops what the first run says about building the hook, and what any says
-// about those that someone has killed on this machine.
+// withoutBuilds removes what the first run prints about building the hook, and what any run
+// prints about builds that were killed on this machine.
 func withoutBuilds(errOut string) string {
 	var b strings.Builder
 	for line := range strings.Lines(errOut) {
@@ -31,7 +31,7 @@ func withoutBuilds(errOut string) string {
 	return b.String()
 }
 
-// Programs that do not call MPI: their results are theirs, nothing is written.
+// Programs that do not call MPI: their results are unchanged, and nothing is written.
 func TestRunWithoutMPI(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.efg")
 	nothing := "efg: nothing was recorded, " + file + " was not written: no process called MPI through a shared library that efg recognizes\n"
@@ -126,8 +126,8 @@ func TestRunWithoutCompilers(t *testing.T) {
 	check("no MPI compiler")
 }
 
-// What the program gets to see: the hook last in LD_PRELOAD, a private directory
-// that is gone afterwards unless kept.
+// What the program sees: the hook last in LD_PRELOAD, and a private directory that is removed
+// afterwards unless kept.
 func TestRunEnvironment(t *testing.T) {
 	t.Setenv("LD_PRELOAD", "libm.so.6")
 	t.Setenv("EFG_TIME", "nonsense")
@@ -164,7 +164,7 @@ func TestRunEnvironment(t *testing.T) {
 	}
 }
 
-// A signal to efg is one for the program.
+// A signal to efg is forwarded to the program.
 func TestRunForwardsSignals(t *testing.T) {
 	r, w := io.Pipe()
 	go func() {

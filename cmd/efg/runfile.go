@@ -34,14 +34,14 @@ func openRun(path string) (*runfile.Run, error) {
 	return r, err
 }
 
-// openShown opens a run for display, with line breaks in texts escaped. data: for programs,
-// with texts unchanged.
+// openShown opens a run for display, with line breaks in texts escaped. With data it is for
+// programs, and texts are unchanged.
 func openShown(path string, data bool) (*runfile.Run, error) {
 	r, err := openRun(path)
 	if err != nil || data {
 		return r, err
 	}
-	r.Sites() // an error comes again where they are requested
+	r.Sites() // an error occurs again where they are requested
 	printable.Fields(&r.Meta)
 	for i := range r.Procs {
 		p := &r.Procs[i]

@@ -182,7 +182,7 @@ func partsText(r *daemon.Summary) string {
 
 func lengthText(d time.Duration) string { return secondsText(max(d, 0).Seconds()) }
 
-// commandText is a command line that fits in a table.
+// commandText is a command line that fits into a table.
 func commandText(command []string) string {
 	if len(command) == 0 {
 		return ""

@@ -16,12 +16,12 @@ import (
 	"github.com/efg-tools/efg/internal/segment"
 )
 
-// errStored: the argument is not a directory and no job that exists, but may be a run.
+// errStored: the argument is neither a directory nor a running job, but may be a run.
 var errStored = errors.New("stored")
 
 // finder finds the segments of jobs, repeatedly.
 type finder struct {
-	follows *daemon.Follower // of the daemon's spool, once it is there
+	follows *daemon.Follower // jobs of the daemon's spool, if it exists
 	problem error            // with the spool
 }
 
@@ -72,8 +72,8 @@ func (f *finder) segments(target string) ([]string, error) {
 	return paths, nil
 }
 
-// jobNamed finds the segments of the job that the daemon is recording under a name, or
-// whose name alone begins so; "last" is the newest. All are newer than stored runs.
+// jobNamed finds the segments of the job that the daemon is recording under a name or unique
+// prefix; "last" is the newest. All are newer than stored runs.
 func (f *finder) jobNamed(name string) ([]string, error) {
 	var found []*daemon.Job
 	for _, j := range f.jobs() {
@@ -101,7 +101,7 @@ type candidate struct {
 	paths   []string
 }
 
-// onlyJob finds the job that is running under efg run, or with the daemon.
+// onlyJob finds the only job running under efg run or with the daemon.
 func (f *finder) onlyJob() ([]string, error) {
 	found, err := underRun()
 	if err != nil {

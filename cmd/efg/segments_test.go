@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Of several jobs that are running each is told with its command; of none, what is wrong
-// with the daemon's spool.
+// If several jobs are running, each is listed with its command; if none is, a problem with the
+// daemon's spool is reported.
 func TestWhereWithoutAName(t *testing.T) {
 	base, spool := t.TempDir(), filepath.Join(t.TempDir(), "spool")
 	t.Setenv("TMPDIR", base)

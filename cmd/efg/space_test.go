@@ -44,7 +44,7 @@ func runIn(t *testing.T, dir string, args ...string) (out, errOut string, status
 	return o.String(), e.String(), cmd.ProcessState.ExitCode()
 }
 
-// hangIn is runIn for a program that hangs: it is ended when efg where says that it does.
+// hangIn is runIn for a program that hangs: it is ended when efg where reports the hang.
 func hangIn(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	h, err := hook.Ensure(t.Context(), hook.Options{})
@@ -70,8 +70,8 @@ func hangIn(t *testing.T, dir string, args ...string) {
 	<-ended
 }
 
-// A file system that gets full while a program is recorded does not change what
-// the program does. What was recorded stays, what was not is counted.
+// A file system that fills up while a program is recorded does not change what the program
+// does. Recorded events are kept, the others are counted.
 func TestRunOutOfSpace(t *testing.T) {
 	const calls = 200000
 	for _, m := range mpis {
@@ -115,7 +115,7 @@ func TestRunOutOfSpace(t *testing.T) {
 	}
 }
 
-// Where there is no space at all, programs run as if no one had asked.
+// If there is no space at all, programs run as if they were not recorded.
 func TestRunWithoutSpace(t *testing.T) {
 	for _, m := range mpis {
 		program := compileMPI(t, m, "space.c")

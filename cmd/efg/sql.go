@@ -165,7 +165,7 @@ type tableRows struct {
 	begun   bool
 }
 
-// Rows that are aligned together: a longer result is written while it comes.
+// Maximum sizes of rows that are aligned together: a longer result is written in batches.
 const (
 	alignedRows  = 10_000
 	alignedBytes = 16 << 20
@@ -207,7 +207,7 @@ func (t *tableRows) end() error {
 	return nil
 }
 
-// sqlText is a value as SQL has it: no separators in numbers.
+// sqlText is a value as in SQL, without separators in numbers.
 func sqlText(v any, null string) string {
 	switch v := v.(type) {
 	case nil:
@@ -252,7 +252,7 @@ func (c *csvRows) end() error {
 	return errors.Join(err, c.w.Error())
 }
 
-// jsonRows writes objects with the columns in their order.
+// jsonRows writes objects with the columns in order.
 type jsonRows struct {
 	w     io.Writer
 	names [][]byte

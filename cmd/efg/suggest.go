@@ -45,8 +45,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usageError("%w", err)
 }
 
-// nearest returns the name with the smallest edit distance from word, the first one of
-// several; "" if none is similar: more than one edit for every three letters, or two.
+// nearest returns the name with the smallest edit distance from word, the first one of several.
+// It is "" if none is similar: at most two edits, and at most one for every three letters.
 func nearest(word string, names []string) string {
 	best, most := "", min(2, (len(word)+2)/3)
 	for _, name := range names {

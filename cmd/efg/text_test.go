@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// throughText makes a text of a run file, and of the text the same bytes.
+// throughText converts a run file to text, and the text to the same bytes.
 func throughText(t *testing.T, file string) {
 	t.Helper()
 	text, again := filepath.Join(t.TempDir(), "text"), filepath.Join(t.TempDir(), "again.efg")
@@ -24,8 +24,8 @@ func throughText(t *testing.T, file string) {
 	}
 }
 
-// Runs of all kinds come back from their text: without times, of several
-// threads, several worlds, killed ones.
+// Runs of all kinds are restored from their text: without times, with several threads, with
+// several worlds, killed ones.
 func TestTextOfRecordedRuns(t *testing.T) {
 	for _, m := range mpis {
 		launch := strings.Join(m.launcher, " ")
@@ -44,7 +44,7 @@ func TestTextOfRecordedRuns(t *testing.T) {
 	}
 }
 
-// The standard output and input will do.
+// Standard output and input can be used.
 func TestDumpIntoAssemble(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sampleRun(t, "a.efg")
@@ -62,7 +62,7 @@ func TestDumpIntoAssemble(t *testing.T) {
 	}
 }
 
-// Commands that are invalid get one line, and make no file.
+// Invalid commands print one line, and write no file.
 func TestTextErrors(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sampleRun(t, "a.efg")

@@ -10,8 +10,7 @@ import (
 	"github.com/efg-tools/efg/internal/merge"
 )
 
-// BenchmarkTexts seals a process that has made 96,000 calls, each with a text that no other
-// has.
+// BenchmarkTexts seals a process that has made 96,000 calls, each with a unique text.
 func BenchmarkTexts(b *testing.B) {
 	h, err := hook.Ensure(b.Context(), hook.Options{})
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/efg-tools/efg/efg/runfile"
 )
 
-// defaultError is that of --time trace, in parts of efg.ErrorUnit.
+// defaultError is the error of --time trace in units of efg.ErrorUnit.
 const defaultError = 500
 
-// timeForHook turns the value of --time into what the hook is told, EFG_TIME:
-// "off", "stats", or "trace=" and the error in parts of efg.ErrorUnit.
+// timeForHook converts the value of --time into the hook's EFG_TIME: "off", "stats", or
+// "trace=" with the error in units of efg.ErrorUnit.
 func timeForHook(s string) (string, error) {
 	mode, percent, given := strings.Cut(s, "=")
 	switch {
@@ -32,7 +32,7 @@ func timeForHook(s string) (string, error) {
 	return "trace=" + strconv.Itoa(int(parts)), nil
 }
 
-// timeForMeta turns what the hook was told into what the run file says about it.
+// timeForMeta converts the hook's setting into the description in the run file.
 func timeForMeta(hookTime string) string {
 	if text, ok := strings.CutPrefix(hookTime, "trace="); ok {
 		if parts, err := strconv.ParseUint(text, 10, 32); err == nil {

@@ -19,7 +19,7 @@ func TestTimeForHook(t *testing.T) {
 	}
 }
 
-// The run file names the error as --time does.
+// The run file states the error as --time does.
 func TestTimeForMeta(t *testing.T) {
 	for s, want := range map[string]string{
 		"off": "off", "stats": "stats", "trace=500": "trace=5", "trace=10": "trace=0.1", "trace=250": "trace=2.5", "trace=2500": "trace=25",

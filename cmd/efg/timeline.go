@@ -95,7 +95,7 @@ func showTimeline(ctx context.Context, path string, opt *timelineOptions, out, e
 	return w.Flush()
 }
 
-// viewTimeline computes what is asked for.
+// viewTimeline computes the requested view.
 func viewTimeline(ctx context.Context, r *runfile.Run, opt *timelineOptions, errOut io.Writer) (*timeline.View, error) {
 	set, err := parseRanks(opt.ranks)
 	if err != nil {
@@ -133,7 +133,7 @@ func viewTimeline(ctx context.Context, r *runfile.Run, opt *timelineOptions, err
 	return t.View(ctx, q)
 }
 
-// defaultTo puts a default in place of 0.
+// defaultTo replaces 0 by a default.
 func defaultTo(n *int, text bool, ofText, ofOthers int) {
 	if *n == 0 && text {
 		*n = ofText
@@ -155,7 +155,7 @@ func parseRunTime(flag, text string, ns *int64) error {
 	return nil
 }
 
-// writePicture writes a file, whole or not at all.
+// writePicture writes a file atomically.
 func writePicture(path string, encode func(io.Writer) error) error {
 	f, err := os.Create(path)
 	if err != nil {
@@ -174,7 +174,7 @@ func writePicture(path string, encode func(io.Writer) error) error {
 	return err
 }
 
-// letters stand for the procedures of a legend in text.
+// letters represent the procedures of a legend in text.
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 // letterOf is the letter of a pixel.

@@ -74,8 +74,8 @@ func (opt *topOptions) check() error {
 	return nil
 }
 
-// findEvery is how often the processes of a job are listed, which takes longer than sampling
-// them.
+// findEvery is the interval between listings of a job's processes, which take longer than
+// sampling them.
 const findEvery = time.Second
 
 func top(ctx context.Context, target string, opt *topOptions, out io.Writer) error {
@@ -127,7 +127,7 @@ func top(ctx context.Context, target string, opt *topOptions, out io.Writer) err
 	}
 }
 
-// clearScreen puts a frame in the place of the one before.
+// clearScreen replaces the previous frame.
 const clearScreen = "\x1b[H\x1b[2J"
 
 func showFrame(f *live.Frame, opt *topOptions, terminal bool, out io.Writer) error {

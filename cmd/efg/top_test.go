@@ -10,7 +10,7 @@ import (
 	"github.com/efg-tools/efg/internal/live"
 )
 
-// Of a job that has ended top shows how it ended, as text and as JSON Lines.
+// For a job that has ended, top shows how it ended, as text and as JSON Lines.
 func TestTop(t *testing.T) {
 	m := mpis[1]
 	program := compileMPI(t, m, filepath.Join("..", "..", "..", "testdata", "c", "stuck.c"))

@@ -11,7 +11,7 @@ import (
 )
 
 // runUnrecorded runs a command that cannot be recorded, and says so, unless recording is
-// required or a signal was to end everything.
+// required or a signal was meant to end everything.
 func runUnrecorded(cmd *exec.Cmd, why error, opt *runOptions, errOut io.Writer) error {
 	if opt.require || errors.As(why, new(*signalError)) {
 		return why
@@ -29,7 +29,7 @@ func runUnrecorded(cmd *exec.Cmd, why error, opt *runOptions, errOut io.Writer) 
 	return nil
 }
 
-// inLine is an error in one line.
+// inLine is an error as one line.
 func inLine(err error) string {
 	var failed *hook.BuildError
 	if errors.As(err, &failed) {

@@ -67,7 +67,7 @@ func view(ctx context.Context, args []string, opt *httpOptions, out io.Writer) e
 	return l.Serve(ctx, s)
 }
 
-// viewed opens what is to be shown.
+// viewed opens the files to be shown.
 func viewed(args []string) (*httpapi.Files, error) {
 	paths := slices.Clone(args)
 	for i, arg := range args {

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// viewing runs efg view until the test ends. It returns the address that lets a browser
-// in, and a browser.
+// viewing runs efg view until the test ends. It returns the address with the token, and a
+// browser.
 func viewing(t *testing.T, opt *httpOptions, files ...string) (string, *http.Client) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -111,7 +111,7 @@ func TestAnswersAreThoseOfCommands(t *testing.T) {
 	}
 }
 
-// Beyond this machine: a token of one's own, and the machine's name.
+// Access from other machines requires a given token, and the machine's name.
 func TestViewWithToken(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sampleRun(t, "app.efg")

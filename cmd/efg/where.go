@@ -167,7 +167,7 @@ func (w *whereWriter) head() {
 	}
 }
 
-// present is how many ranks have a segment.
+// present is the number of ranks with a segment.
 func (w *whereWriter) present() int {
 	ranks := map[int]bool{}
 	for i := range w.call.Threads {
@@ -189,7 +189,7 @@ func (w *whereWriter) mismatch(m *live.Mismatch) {
 	}
 }
 
-// differText says in what the calls of a mismatch differ.
+// differText describes in what the calls of a mismatch differ.
 var differText = map[string]string{
 	string(waitfor.OtherProcedure): "the procedure", string(waitfor.OtherRoot): "the root",
 	string(waitfor.OtherOperation): "the operation", string(waitfor.OtherData): "the data",
@@ -197,10 +197,10 @@ var differText = map[string]string{
 
 func ranksText(list []int) string { return waitfor.RanksText(list) }
 
-// longestCycle is how many ranks of a cycle are written out.
+// longestCycle is the maximum number of ranks of a cycle that are written out.
 const longestCycle = 12
 
-// cycleText writes a cycle; nothing for a rank that waits for itself.
+// cycleText describes a cycle; it is empty for a rank that waits for itself.
 func cycleText(cycle []int) string {
 	if len(cycle) == 1 {
 		return ""
@@ -231,7 +231,7 @@ func (w *whereWriter) groups() {
 	t.write(w)
 }
 
-// describeState says what a thread does.
+// describeState describes what a thread is doing.
 func describeState(state live.State, op string, args []string) string {
 	switch {
 	case state == live.InCall:

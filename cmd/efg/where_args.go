@@ -11,16 +11,16 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// callWidth is the width that calls keep to if they can.
+// callWidth is the width to which calls are shortened if possible.
 const callWidth = 72
 
-// telling are the kinds of arguments that determine whom a call waits for: they are never left
+// telling are the kinds of arguments that determine what a call waits for: they are never left
 // out.
 var telling = []signature.Kind{
 	signature.Comm, signature.Win, signature.File, signature.Peer, signature.Root, signature.Rank, signature.Tag, signature.Op, signature.Req,
 }
 
-// callText writes a call. If it is too long, arguments that do not determine whom it waits for
+// callText writes a call. If it is too long, arguments that do not determine what it waits for
 // are left out, one after another.
 func callText(op string, args []string) string {
 	proc := signature.ProcByName(op)
@@ -36,7 +36,7 @@ func callText(op string, args []string) string {
 	return text
 }
 
-// isShown reports whether an argument of a procedure determines whom the call waits for.
+// isShown reports whether an argument of a procedure determines what the call waits for.
 func isShown(p *signature.Proc, arg string) bool {
 	name, _, _ := strings.Cut(arg, "=")
 	if p == nil || p.Param(name) < 0 {
@@ -45,7 +45,7 @@ func isShown(p *signature.Proc, arg string) bool {
 	return slices.Contains(telling, p.Params[p.Param(name)].Kind)
 }
 
-// groupArgs are the arguments of a group's calls. Where they differ there are the values.
+// groupArgs are the arguments of a group's calls, with the values of those that differ.
 func groupArgs(g *live.Group) []string {
 	args := slices.Clone(g.Args)
 	for i, arg := range args {
@@ -59,10 +59,10 @@ func groupArgs(g *live.Group) []string {
 	return args
 }
 
-// fewValues is how many values of an argument are written out.
+// fewValues is the maximum number of values of an argument that are written out.
 const fewValues = 4
 
-// valuesText writes the values of an argument that are not all the same: {0-3,7}.
+// valuesText represents the values of an argument that varies: {0-3,7}.
 func valuesText(v *live.Varying) string {
 	var numbers []int
 	for _, x := range v.Values {

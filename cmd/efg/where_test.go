@@ -18,7 +18,7 @@ import (
 
 var seconds = regexp.MustCompile(`\d+(\.\d+)? (ns|µs|ms|s)( to \d+(\.\d+)? (ns|µs|ms|s))?`)
 
-// A job that hung and was ended says where.
+// A job that hung and was ended shows where.
 func TestWhere(t *testing.T) {
 	m := mpis[1]
 	program := compileMPI(t, m, filepath.Join("..", "..", "..", "testdata", "c", "stuck.c"))
@@ -53,7 +53,7 @@ func TestWhere(t *testing.T) {
 	checkStoredWhere(t, dir, &c)
 }
 
-// checkStoredWhere demands that the run file of a directory's segments tells the same as
+// checkStoredWhere demands that the run file of a directory's segments yields the same as
 // these, and that it does not count the calls in progress as events.
 func checkStoredWhere(t *testing.T, dir string, want *live.JobState) {
 	t.Helper()
@@ -71,7 +71,7 @@ func checkStoredWhere(t *testing.T, dir string, want *live.JobState) {
 		t.Fatalf("%v: %s%s", err, out, errOut)
 	}
 	for i := range got.Threads {
-		// The run file does not keep the thread's number, and its clock is the time of day.
+		// The run file does not store the thread's number, and its clock is the time of day.
 		want.Threads[i].TID = 0
 		got.Threads[i].Seconds, want.Threads[i].Seconds = nil, nil
 	}
@@ -101,12 +101,12 @@ func checkStoredWhere(t *testing.T, dir string, want *live.JobState) {
 	}
 }
 
-// The end of the last session counts as MPI_Finalize does, and only that.
+// Only the end of the last session counts like MPI_Finalize.
 func TestSessionsEnd(t *testing.T) {
 	program := compileMPI(t, mpis[1], filepath.Join("..", "..", "..", "testdata", "c", "sessions.c"))
 	t.Chdir(t.TempDir())
 	for _, c := range []struct {
-		ranks     int // whoever leaves ends the others
+		ranks     int // the first to leave ends the others
 		args, end string
 	}{{2, "2", "finalized"}, {1, "2 leave", "exit without MPI_Finalize"}} {
 		line := []string{"run", "-o", "s.efg", "--", "timeout", "600", "mpiexec.mpich", "-n", strconv.Itoa(c.ranks), program}

@@ -26,7 +26,7 @@ which start this command.`,
 	}
 }
 
-// newWorkers makes workers of this program, as it was when it was started.
+// newWorkers makes workers that run this program's executable, as it was at the start.
 func newWorkers() *httpapi.Workers {
 	return httpapi.NewWorkers(func(ctx context.Context) *exec.Cmd {
 		return exec.CommandContext(ctx, "/proc/self/exe", "work")

@@ -9,16 +9,14 @@ import (
 	"github.com/efg-tools/efg/efg/block"
 )
 
-// Processes are packed in batches: what can be done for each alone is prepared
-// in several goroutines, a few batches ahead, and put together in order.
+// Processes are packed in batches: what can be done for each process alone is prepared in
+// several goroutines, a few batches ahead, and assembled in order.
 
-// statsRanks is how many ranks of a world share a batch and its statistics
-// block. A block begins at a multiple of it, so that runs that are merged keep
-// their blocks.
+// statsRanks is the number of ranks of a world that share a batch and its statistics block. A
+// block begins at a multiple of it, so merged runs keep their blocks.
 const statsRanks = 8
 
-// batches divides processes. Those that never knew their rank are put together
-// as they come.
+// batches divides processes into batches. Those without a known rank are combined in order.
 func batches(ordered []placed) [][]placed {
 	var out [][]placed
 	for len(ordered) > 0 {
@@ -61,7 +59,7 @@ func prepare(batch []placed) (*prepared, error) {
 	return p, nil
 }
 
-// failed says which process an error is about.
+// failed adds to an error which process it is about.
 func (p *placed) failed(err error) error {
 	var part *PartError
 	if errors.As(err, &part) {
@@ -70,7 +68,7 @@ func (p *placed) failed(err error) error {
 	return fmt.Errorf("rank %d: %w", p.source.info().Rank, err)
 }
 
-// count finds out how many members each class has.
+// count counts the members of each class.
 func (rw *runWriter) count(ordered []placed) error {
 	all := batches(ordered)
 	keys := func(i int) (keys []shapeKey, err error) {
@@ -93,7 +91,7 @@ func (rw *runWriter) count(ordered []placed) error {
 	})
 }
 
-// processes writes all processes, except for the index.
+// processes writes everything about the processes except the index.
 func (rw *runWriter) processes(ordered []placed) error {
 	all := batches(ordered)
 	get := func(i int) (*prepared, error) { return prepare(all[i]) }
@@ -132,15 +130,15 @@ type queuedBlock struct {
 	bytes  chan []byte
 }
 
-// block has a block encoded, which is written after those before it, and returns
-// its number. The columns are not the caller's any more.
+// block starts encoding a block, which is written after the preceding ones, and returns its
+// number. The caller must not use the columns afterwards.
 func (rw *runWriter) block(kind block.Kind, cols block.Columns) (int, error) {
 	done := make(chan []byte, 1)
 	go func() { done <- rw.encoded(kind, cols, 0) }()
 	return rw.enqueue(kind, done)
 }
 
-// encoded is a block of at least that many bytes.
+// encoded is a block of at least least bytes.
 func (rw *runWriter) encoded(kind block.Kind, cols block.Columns, least int) []byte {
 	if rw.mixed {
 		return block.Append(nil, kind, cols, least)
@@ -155,7 +153,7 @@ func (rw *runWriter) enqueue(kind block.Kind, bytes chan []byte) (int, error) {
 	return n, rw.flush(runtime.GOMAXPROCS(0))
 }
 
-// flush writes the blocks that come first, except for some.
+// flush writes the queued blocks in order, except for the last keep.
 func (rw *runWriter) flush(keep int) error {
 	for len(rw.queue) > keep {
 		q := rw.queue[0]
@@ -181,18 +179,18 @@ func (rw *runWriter) addTraces(traces []encodedTrace, batch []placed) error {
 	return nil
 }
 
-// enqueueRaw writes a block that is encoded, after those before it.
+// enqueueRaw writes an encoded block after the preceding ones.
 func (rw *runWriter) enqueueRaw(kind block.Kind, b []byte) (int, error) {
 	ready := make(chan []byte, 1)
 	ready <- b
 	return rw.enqueue(kind, ready)
 }
 
-// aheadOf is how many calls for each goroutine a pipeline is ahead.
+// aheadOf is the number of calls per goroutine by which a pipeline is ahead.
 const aheadOf = 2
 
-// pipeline calls get for 0 to n-1 in several goroutines, and use with the
-// results in order, in this one. It ends with the first error.
+// pipeline calls get for 0 to n-1 in several goroutines, and use with the results in order, in
+// this one. It stops at the first error.
 func pipeline[T any](n int, get func(int) (T, error), use func(int, T) error) error {
 	type result struct {
 		value T

@@ -9,8 +9,8 @@ import (
 	"github.com/efg-tools/efg/efg"
 )
 
-// A group cannot have more members than there are streams: their values would
-// be kept.
+// A group cannot have more members than there are streams: their values would be kept in
+// memory.
 func TestGroupOfTooManyMembersIsRefused(t *testing.T) {
 	var procs []*efg.Process
 	for rank := range 8 {

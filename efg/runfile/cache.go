@@ -9,18 +9,17 @@ import (
 	"github.com/efg-tools/efg/efg/block"
 )
 
-// cacheSize is how many bytes of memory the decoded blocks that are kept may
-// take, about.
+// cacheSize is the approximate maximum size in memory of the decoded blocks that are kept.
 const cacheSize = 128 << 20
 
-// blockCache keeps the decoded blocks of groups that were used last. Runs that
-// are read together share one.
+// blockCache keeps the most recently used decoded blocks of groups. Runs that are read together
+// share one.
 type blockCache struct {
 	mu     sync.Mutex
 	size   int // bytes
 	limit  int
 	blocks map[cacheKey]*list.Element
-	recent *list.List // of *cached, the last used in front
+	recent *list.List // of *cached, the most recently used in front
 }
 
 type cacheKey struct {
@@ -98,8 +97,8 @@ func (c *blockCache) grown(size int) {
 	}
 }
 
-// memory is how many bytes a group takes, about. Bodies that groups share count
-// for each.
+// memory is the approximate size of a group in bytes. Bodies that groups share count for each
+// of them.
 func (p *readGroup) memory() int {
 	n := 8*(len(p.shape)+len(p.masks)+len(p.wide)) + int(unsafe.Sizeof(place{}))*len(p.places) + int(unsafe.Sizeof(readCell{}))*len(p.cells)
 	for _, b := range p.bodies {

@@ -9,8 +9,7 @@ import (
 	"github.com/efg-tools/efg/efg"
 )
 
-// randomStream builds a stream of events with loops, branches, attributes and
-// vectors.
+// randomStream builds a stream of events with loops, branches, attributes and arrays.
 func randomStream(t *testing.T, rng *rand.Rand, events int) (*efg.Stream, []efg.Def) {
 	var defs efg.Definitions
 	b := efg.NewBuilder(0, 3, &defs)
@@ -31,7 +30,7 @@ func randomStream(t *testing.T, rng *rand.Rand, events int) (*efg.Stream, []efg.
 	return s, defs.List
 }
 
-// A walk from a checkpoint shows what a walk from the start shows.
+// A walk from a checkpoint yields what a walk from the start yields.
 func TestWalkFromCheckpoints(t *testing.T) {
 	rng := rand.New(rand.NewSource(1))
 	marked := 0
@@ -72,7 +71,7 @@ func TestWalkFromCheckpoints(t *testing.T) {
 	}
 }
 
-// Checkpoints come back from a file, and are checked.
+// Checkpoints are preserved by a file, and are checked.
 func TestCheckpointsInAFile(t *testing.T) {
 	rng := rand.New(rand.NewSource(2))
 	var procs []*efg.Process

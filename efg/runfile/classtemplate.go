@@ -11,8 +11,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Template makes the processes of a rank class out of one of them. They share what
-// is equal, and must not be changed. Its methods may be called from several goroutines.
+// ClassTemplate makes the processes of a rank class from one of them. They share what is equal,
+// which must not be modified. Its methods may be called from several goroutines.
 type ClassTemplate struct {
 	run     *Run
 	first   *efg.Process
@@ -32,11 +32,11 @@ type symbolicPeer struct {
 
 // templateComm is a communicator that peers are relative in.
 type templateComm struct {
-	members []uint64 // ranges of ranks in MPI_COMM_WORLD; nil: that one itself
+	members []uint64 // ranges of ranks in MPI_COMM_WORLD; nil for MPI_COMM_WORLD itself
 	size    int64
 }
 
-// templateStream are the ranks in a stream's graph.
+// templateStream describes the ranks in a stream's graph.
 type templateStream struct {
 	words []relativeWord
 	seqs  []relativeSeq
@@ -54,7 +54,7 @@ type relativeSeq struct {
 	elems            bool
 }
 
-// Template makes the template of the class of Procs[i], which must have one; see
+// ClassTemplate makes the template of the class of Procs[i], which must have one; see
 // RankClass.
 func (r *Run) ClassTemplate(i int) (*ClassTemplate, error) {
 	info := &r.Procs[i]
@@ -85,7 +85,7 @@ func (r *Run) ClassTemplate(i int) (*ClassTemplate, error) {
 	return t, nil
 }
 
-// relative lists what is relative in the cells of a graph.
+// relative lists the relative ranks among the cells of a graph.
 func (t *ClassTemplate) relative(p *readGroup, vals []uint64, nodes []efg.Node, in *ranks, defs []efg.Def) (out templateStream) {
 	attr, last := 0, -1
 	for i := range p.places {
@@ -116,7 +116,7 @@ func (t *ClassTemplate) comm(n *efg.Node, in *ranks, defs []efg.Def) int {
 		if known, ok := in.comms[word]; ok {
 			for i := range defs {
 				if d := &defs[i]; d.Kind == efg.DefComm && d.Word == word && len(d.Words) > 4 && d.Words[3] == uint64(len(d.Words)-4) {
-					c = templateComm{d.Words[4:], known[1]} // the last one, as ranksOf has it
+					c = templateComm{d.Words[4:], known[1]} // the last definition counts, as in ranksOf
 				}
 			}
 		}
@@ -141,7 +141,7 @@ func (t *ClassTemplate) Process(i int) *efg.Process {
 	return t.process(i, contexts)
 }
 
-// context is what peers of a process in the communicator are relative to.
+// context describes a process's rank in the communicator, for relative peers.
 func (c *templateComm) context(info *ProcInfo) wordContext {
 	w := wordContext{rank: int64(info.inIts), size: c.size}
 	if c.members != nil {
@@ -163,15 +163,16 @@ func (t *ClassTemplate) process(i int, contexts []wordContext) *efg.Process {
 	return p
 }
 
-// symbolBit is above all ranks, and below all other words that are no small numbers.
+// symbolBit is greater than all ranks, and less than all other words that are not small
+// numbers.
 const symbolBit = uint64(1) << 60
 
-// IsPeerSymbol reports whether a peer's word, in a process that Symbolic made, stands for one at a
-// distance.
+// IsPeerSymbol reports whether a peer's word, in a process made by Symbolic, stands for one at
+// a distance.
 func IsPeerSymbol(w uint64) bool { return w >= symbolBit && w < symbolBit+1<<32 }
 
-// Symbolic returns Procs[i] with symbols in place of the peers that are at a distance: it stands for
-// all processes of the class. Peer says what they are.
+// Symbolic returns Procs[i] with symbols in place of the peers that are at a distance: the
+// result stands for all processes of the class. Peer resolves the symbols.
 func (t *ClassTemplate) Symbolic(i int) *efg.Process {
 	contexts := make([]wordContext, len(t.comms))
 	for k := range contexts {
@@ -205,7 +206,7 @@ func (t *ClassTemplate) PeerWords(j int) [][2]int {
 	return list
 }
 
-// Relative returns the communicator, by a number of its own, and the distance that a symbol
+// Relative returns the communicator, by an internal number, and the distance that a symbol
 // stands for.
 func (t *ClassTemplate) Relative(symbol uint64) (comm int, distance int64) {
 	t.mu.Lock()
@@ -214,7 +215,7 @@ func (t *ClassTemplate) Relative(symbol uint64) (comm int, distance int64) {
 	return s.comm, block.Unzigzag(s.token >> 3)
 }
 
-// Peer returns what a symbol stands for in Procs[i], a process of the class.
+// Peer returns the rank that a symbol stands for in Procs[i], a process of the class.
 func (t *ClassTemplate) Peer(symbol uint64, i int) uint64 {
 	t.mu.Lock()
 	s := t.symbols[symbol-symbolBit]

@@ -12,7 +12,7 @@ import (
 	"github.com/efg-tools/efg/internal/testing/sim"
 )
 
-// values expands a sequence.
+// valuesOf expands a sequence.
 func valuesOf(t *testing.T, s *seq.Seq) []uint64 {
 	t.Helper()
 	var list []uint64
@@ -50,8 +50,8 @@ func sameStream(t *testing.T, got, want *efg.Stream) bool {
 	return true
 }
 
-// TestTemplate makes the processes of each class out of one of them and compares them
-// with what the file has.
+// TestTemplate makes the processes of each class from one of them and compares them with those
+// in the file.
 func TestTemplate(t *testing.T) {
 	for _, c := range []sim.Config{
 		{Program: "halo", Ranks: 120, Steps: 30}, {Program: "halo", Ranks: 64, Steps: 9, Periodic: true, Stats: true},

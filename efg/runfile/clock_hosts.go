@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// hostClocks are what CLOCK_MONOTONIC of each machine is behind the time of day:
+// hostClocks is, for each machine, the difference between the time of day and CLOCK_MONOTONIC:
 // the median of what its processes found when they began.
 type hostClocks struct {
 	once sync.Once
 	mono map[string]int64
-	base int64 // when the run began, Unix ns; no process began before
+	base int64 // when the run began, Unix ns; no process began earlier
 }
 
-// clock is what the clock of a process's machine is behind the time since the run
-// began.
+// clock is the difference between the time since the run began and the clock of a process's
+// machine.
 func (r *Run) clock(p *ProcInfo) int64 {
 	c := &r.clocks
 	c.once.Do(func() {
@@ -44,8 +44,8 @@ func (r *Run) clock(p *ProcInfo) int64 {
 	return 0
 }
 
-// earliest is when the first process began that has a clock, by the clocks of the machines:
-// that of a process alone may say a moment later.
+// earliest is when the first process with a clock began, by the clocks of the machines: a
+// process's own time of day may be slightly later.
 func (r *Run) earliest(mono map[string]int64) int64 {
 	first := int64(math.MaxInt64)
 	for i := range r.Procs {

@@ -8,8 +8,8 @@ import (
 	"github.com/efg-tools/efg/efg"
 )
 
-// Processes of one machine share a clock, the median of what they found; without
-// traced times a file keeps none.
+// Processes of one machine share a clock, the median of what they found; without traced times a
+// file stores none.
 func TestClocksOfMachines(t *testing.T) {
 	rng := rand.New(rand.NewSource(1))
 	for _, trace := range []bool{true, false} {
@@ -45,8 +45,8 @@ func TestClocksOfMachines(t *testing.T) {
 	}
 }
 
-// The process that began first took its time of day for later than the others of its machine
-// do: its calls are not before the run began all the same.
+// The process that began first read a later time of day than the others of its machine would
+// have: its calls are still not before the beginning of the run.
 func TestNothingBeforeTheRun(t *testing.T) {
 	rng := rand.New(rand.NewSource(1))
 	var procs []*efg.Process

@@ -33,7 +33,7 @@ func sample(name string) (path string, remove func()) {
 	return path, func() { os.RemoveAll(dir) }
 }
 
-// What a run file says of its processes without reading their graphs.
+// What a run file contains about its processes, without reading their graphs.
 func ExampleOpenRun() {
 	path, remove := sample("farm")
 	defer remove()

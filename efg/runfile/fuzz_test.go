@@ -12,7 +12,7 @@ import (
 	"github.com/efg-tools/efg/efg/block"
 )
 
-// blockContent is a block of a file that is being put together.
+// blockContent is a block of a file that is being assembled.
 type blockContent struct {
 	kind block.Kind
 	cols block.Columns
@@ -25,7 +25,7 @@ func sampleBlocks(tb testing.TB) []blockContent {
 	return blocksOf(tb, encode(tb, []*efg.Process{p, q}, sampleMeta(p)))
 }
 
-// blocksOf takes a file apart.
+// blocksOf splits a file into blocks.
 func blocksOf(tb testing.TB, data []byte) []blockContent {
 	r, err := NewRun(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -46,8 +46,8 @@ func blocksOf(tb testing.TB, data []byte) []blockContent {
 	return blocks
 }
 
-// assemble makes a file of blocks. The lengths in the index are put right; the
-// rest of it stays.
+// assemble makes a file from blocks. It corrects the lengths in the index and leaves the rest
+// unchanged.
 func assemble(blocks []blockContent) []byte {
 	b := appendHeader(nil, featurePending)
 	index := slices.Clone(blocks[len(blocks)-1].cols)
@@ -67,10 +67,9 @@ func assemble(blocks []blockContent) []byte {
 	return append(b, trailerMagic...)
 }
 
-// FuzzRunFile puts a changed column into a file that is right otherwise, with
-// right checksums: the reader and the validator return an error or accept it,
-// and never panic. What the validator accepts must be readable, and must be
-// written again as a file that is valid.
+// FuzzRunFile puts a changed column into an otherwise valid file, with correct checksums: the
+// reader and the validator return an error or accept it, and never panic. What the validator
+// accepts must be readable, and writing it again must yield a valid file.
 func FuzzRunFile(f *testing.F) {
 	blocks := sampleBlocks(f)
 	for i, b := range blocks {

@@ -12,9 +12,9 @@ import (
 	"github.com/efg-tools/efg/internal/token"
 )
 
-// A group is a class of records, or as many of its members as a block should
-// hold: the shape, the cells that are equal in all members, and for each other
-// cell the sequence of its values over the members.
+// A recordGroup is a class of records, or as many of its members as a block should hold: the
+// shape, the cells that are equal in all members, and for each other cell the sequence of its
+// values over the members.
 type recordGroup struct {
 	kind    recordKind
 	shape   []uint64
@@ -26,7 +26,7 @@ type recordGroup struct {
 	wides   map[uint64]uint64
 }
 
-// groupKindBits is how many bits of a group's first value hold its kind.
+// groupKindBits is the number of bits of a group's first value that hold its kind.
 const groupKindBits = 2
 
 // groupCell is a cell over the members of a group. Peers have two forms, of
@@ -39,8 +39,8 @@ type groupCell struct {
 	noRelative bool // a member has a wide word
 }
 
-// memberValues are the values of a cell over the members: one, while all are
-// equal; a list, while there are few; and a folded sequence.
+// memberValues holds the values of a cell over the members: one value while all are equal, a
+// list while there are few, and otherwise a folded sequence.
 type memberValues struct {
 	first      uint64
 	n          uint64
@@ -48,8 +48,8 @@ type memberValues struct {
 	raw, delta *seq.Writer
 }
 
-// listedMembers is how many values are kept as a list. To fold them takes much more
-// memory, and most classes of a program whose ranks differ have few members.
+// listedMembers is the number of values that are kept as a list. Folding them takes much more
+// memory, and if ranks differ most classes of a program have few members.
 const listedMembers = 32
 
 var memberWindow = [seq.Levels]uint32{512, 128, 128}
@@ -71,7 +71,7 @@ func (m *memberValues) push(v uint64) {
 	}
 }
 
-// begin keeps n equal values and another one.
+// begin stores n equal values and another one.
 func (m *memberValues) begin(n, v uint64) {
 	if n < listedMembers {
 		m.list = make([]uint64, n, n+1)
@@ -90,7 +90,7 @@ func (m *memberValues) begin(n, v uint64) {
 	m.delta.Push(v)
 }
 
-// fold makes the sequence of a list.
+// fold converts a list to a sequence.
 func (m *memberValues) fold() {
 	if m.list == nil {
 		return
@@ -105,7 +105,7 @@ func (m *memberValues) fold() {
 
 func (m *memberValues) varies() bool { return m.raw != nil || m.list != nil }
 
-// size estimates how many bytes the values take in a block.
+// size estimates the number of bytes of the values in a block.
 func (m *memberValues) size() int {
 	switch {
 	case m.raw != nil:
@@ -128,8 +128,8 @@ func listSize(list []uint64) int {
 
 func uvarintLen(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
 
-// memory estimates how many bytes the values take in memory, except for what a
-// memberValues itself takes.
+// memory estimates the number of bytes of the values in memory, without the memberValues
+// itself.
 func (m *memberValues) memory() int {
 	if m.raw == nil {
 		return 8 * len(m.list)
@@ -152,8 +152,7 @@ func newGroup(u *record) *recordGroup {
 	return p
 }
 
-// add makes u, which has the group's shape, its next member. text gives texts
-// their numbers.
+// add adds u, which has the group's shape, as its next member. text numbers texts.
 func (p *recordGroup) add(u *record, text func(string) uint64) {
 	for i := range u.cells {
 		c, to := &u.cells[i], &p.cells[i]
@@ -199,8 +198,7 @@ func (p *recordGroup) wideNumber(w uint64) uint64 {
 	return n
 }
 
-// size estimates how much the group adds to its block, in bytes before they
-// are compressed.
+// size estimates how much the group adds to its block, in bytes before compression.
 func (p *recordGroup) size() int {
 	n := len(p.shape) + 9*len(p.wide)
 	for i := range p.cells {
@@ -212,7 +210,7 @@ func (p *recordGroup) size() int {
 	return n
 }
 
-// memory estimates how many bytes the group takes in memory.
+// memory estimates the number of bytes of the group in memory.
 func (p *recordGroup) memory() int {
 	const perCell, perBody = int(unsafe.Sizeof(groupCell{})), 250
 	n := 8*len(p.shape) + perCell*len(p.cells) + 32*len(p.wide)
@@ -225,8 +223,8 @@ func (p *recordGroup) memory() int {
 	return n
 }
 
-// chosen returns the form of a cell that is stored: the relative one if it is
-// equal in all members, or if it folds better.
+// chosen returns the form of a cell that is stored: the relative one if it is equal in all
+// members, or if it folds better.
 func (c *groupCell) chosen() *memberValues {
 	if c.kind != cellPeer || c.noRelative {
 		return &c.value

@@ -4,8 +4,8 @@ import (
 	"github.com/efg-tools/efg/efg"
 )
 
-// Bind gives the sequences of tokens that MakeSeq made what the tokens refer to:
-// definitions, threads, nodes and ranks of the process.
+// Bind sets what the tokens of sequences made by seq.Make refer to: definitions, threads, nodes
+// and ranks of the process.
 func Bind(p *efg.Process) {
 	defs := newDefIndex(p.Defs)
 	in := ranksOf(p.WorldRank(), p.Size, p.Defs)

@@ -5,11 +5,11 @@ import (
 	"github.com/efg-tools/efg/efg/seq"
 )
 
-// checkpointsOfNode says how many sequences the checkpoints of a node have, by its value in
-// the shape of checkpoints.
+// checkpointsOfNode returns the number of sequences in the checkpoints of a node, from its
+// value in the shape of checkpoints.
 func checkpointsOfNode(v uint64) (runs, elems uint64) { return v >> 6, v & (1<<6 - 1) }
 
-// flattenCheckpoints makes a record of a stream's checkpoints.
+// flattenCheckpoints makes a record from a stream's checkpoints.
 func flattenCheckpoints(m *efg.Checkpoints, stream int) *record {
 	f := &flatten{record{kind: recordCheckpoints, shape: []uint64{uint64(len(m.Nodes))}, stream: stream}}
 	n := m.Events.Len()

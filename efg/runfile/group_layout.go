@@ -9,13 +9,13 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// place is what the shape of a record says of one of its cells.
+// place describes a cell of a record, as determined by the record's shape.
 type place struct {
 	what   cellKind // cellNumber, cellWord, cellText or cellSeq
 	column int      // of its constant values
 	role   int      // cellSeq
-	// The group of cells whose last value predicts this one's: for words what
-	// they are words of (header, or kind of definition) and their number there.
+	// The group of cells whose last value predicts this one's: for words the header, or the
+	// kind of definition, and their number there.
 	of    uint64
 	index int
 	node  int  // of a graph's cell
@@ -26,25 +26,25 @@ type place struct {
 const (
 	colGroup  = iota // members × 4 + kind
 	colShape         // number of nodes or definitions
-	colHeader        // of a node: number in the block + 1; 0: a new one
+	colHeader        // of a node: number in the block + 1; 0 for a new one
 	colNewHeader
-	colMask // changes against the last node with this header
+	colMask // changes relative to the last node with this header
 	colFlags
 	colEdges
 	colTo // differences from the next node
 	colDefKind
 	colDefWords
-	colVaries // of a cell, if the group has several members: 1: it varies
-	colWeight // differences from the weight before; also numbers of counted polls
+	colVaries // of a cell, if the group has several members: 1 if it varies
+	colWeight // differences from the previous weight; also numbers of counted polls
 	colCount
 	colFixed
-	colDeviation // of lengths from what is expected
+	colDeviation // of lengths from the expected ones
 	colLength
-	colText        // differences from the text before
-	colSeq         // numbers of bodies in the group: 0: the next one; n: the n-th before it
+	colText        // differences from the previous text
+	colSeq         // numbers of bodies in the group: 0 for the next one, n for the n-th before it
 	colBody        // the same for the group's bodies in the block
 	colBodies      // bodies that a varying cell adds
-	colForm        // of a varying cell: 1: relative
+	colForm        // of a varying cell: 1 if relative
 	colWides       // number of wide words
 	colWide        // wide words
 	colDefWord     // colDefWord+7: word 7 and later ones
@@ -55,8 +55,8 @@ const (
 
 func roleColumn(role int) int { return colRoles + role*seq.BodyColumns }
 
-// layout lists the cells of a record of this shape; flatten makes them. The shape
-// must be whole.
+// layout lists the cells of a record with this shape, which flatten makes. The shape must be
+// complete.
 func layout(kind recordKind, shape []uint64) []place {
 	l := &layouter{shape: shape[1:]}
 	switch kind {
@@ -75,7 +75,7 @@ func layout(kind recordKind, shape []uint64) []place {
 			l.def()
 		}
 	}
-	return slices.Clone(l.places) // it is kept, without what is left of its room
+	return slices.Clone(l.places) // it is kept, so without spare capacity
 }
 
 type layouter struct {
@@ -84,8 +84,8 @@ type layouter struct {
 	places []place
 }
 
-// objectOf reports whether node i has an object word that is not demoted: its
-// cells are then those of the words 1 and 2 and so on.
+// objectOf reports whether node i has an object word that is not demoted: its cells are then
+// those of words 1, 2 and so on.
 func (p *readGroup) objectOf(node int) bool { return p.masks[node]>>signature.ObjectWord&1 == 0 }
 
 func (l *layouter) next() uint64 {
@@ -136,8 +136,8 @@ func (l *layouter) graphNode() {
 	}
 }
 
-// checkpoints lists the cells of checkpoints: their number, where they are, and for each node
-// how far its sequences were used.
+// checkpoints lists the cells of checkpoints: their number, their positions, and for each node
+// how much of its sequences was used.
 func (l *layouter) checkpoints(nodes uint64) {
 	l.number(colLength)
 	l.seq(roleCheckpoints, colDeviation)
@@ -173,8 +173,8 @@ func (l *layouter) def() {
 	}
 }
 
-// predictions are the last values of cells, which predict the next ones. Both
-// the writer and the reader of a block keep them.
+// predictions holds the last values of cells, which predict the next ones. Both the writer and
+// the reader of a block keep them.
 type predictions struct {
 	words  map[wordPrediction]uint64
 	site   uint64 // token of the callsite of the current node
@@ -200,8 +200,8 @@ func (p *predictions) wordsLike(at *place) wordPrediction {
 	return g
 }
 
-// word returns the token that is predicted: that of the last word of this kind
-// from this callsite, or else from any.
+// word returns the predicted token: the last word of this kind from this callsite, or otherwise
+// from any.
 func (p *predictions) word(at *place) (predicted uint64) {
 	g := p.wordsLike(at)
 	predicted, ok := p.words[g]
@@ -225,7 +225,7 @@ func (p *predictions) noteWord(at *place, token uint64) {
 	}
 }
 
-// tokenChange codes a token given the one that was predicted.
+// tokenChange encodes a token relative to the predicted one.
 func tokenChange(token, predicted uint64) uint64 {
 	if token&7 == predicted&7 {
 		return block.Zigzag(int64(token>>3)-int64(predicted>>3)) << 1

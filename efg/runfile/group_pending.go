@@ -7,8 +7,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// flattenPending makes a record of the call in progress of stream number i of a
-// process.
+// flattenPending makes a record from the call in progress of stream number i of a process.
 func flattenPending(s *efg.Stream, i int, defs *defIndex, r *ranks) (*record, error) {
 	p := s.Pending
 	if err := p.Check(); err != nil {
@@ -25,8 +24,8 @@ func flattenPending(s *efg.Stream, i int, defs *defIndex, r *ranks) (*record, er
 	return &f.record, nil
 }
 
-// pendingContext is what the tokens of a call in progress depend on: it is in the
-// place of a node that follows all others.
+// pendingContext is what the tokens of a call in progress depend on: it takes the place of a
+// node after all others.
 func pendingContext(defs *defIndex, thread uint32, nodes int) *wordContext {
 	return &wordContext{defs: defs, thread: thread, node: uint32(nodes)}
 }
@@ -40,7 +39,7 @@ func (l *layouter) pending() {
 	}
 }
 
-// pendingShape takes the shape of a call in progress.
+// pendingShape reads the shape of a call in progress.
 func (r *groupReader) pendingShape() (shape, masks []uint64) {
 	if n := r.Get(colShape); n != 1 {
 		r.Failf("a group of %d calls in progress", n)

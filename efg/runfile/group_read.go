@@ -12,21 +12,21 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// readGroup is a group as it is in a file.
+// readGroup is a group as stored in a file.
 type readGroup struct {
 	kind    recordKind
 	shape   []uint64
 	key     shapeKey
 	members uint64
 	places  []place
-	masks   []uint64 // of a graph's nodes, or of a call; else nil
+	masks   []uint64 // of a graph's nodes, or of a call; otherwise nil
 	cells   []readCell
 	bodies  []*seq.Body
 	wide    []uint64
-	alts    map[int]uint64 // of cells that do not vary: another token that stands for the same
+	alts    map[int]uint64 // of cells that do not vary: another token with the same meaning
 
 	mu     sync.Mutex
-	values [][]uint64 // of varying cells, once several members were asked for
+	values [][]uint64 // of varying cells, after several members were read
 	asked  uint64
 }
 
@@ -35,13 +35,13 @@ type readCell struct {
 	values *seq.Body // if it does
 }
 
-// groupReader takes groups from the columns of a block.
+// groupReader reads groups from the columns of a block.
 type groupReader struct {
 	*block.Block
 	load    seq.LoadPart
 	headers []uint64
 	bodies  []*seq.Body
-	total   uint64 // values in the block: what bounds all counts
+	total   uint64 // values in the block, which bounds all counts
 	predictions
 }
 
@@ -218,7 +218,7 @@ func (r *groupReader) constantSeq(p *readGroup, at *place) uint64 {
 	return uint64(len(p.bodies)) - 1
 }
 
-// localBody takes the group's next body.
+// localBody reads the group's next body.
 func (r *groupReader) localBody(p *readGroup, role int) {
 	back := r.Below(colBody, uint64(len(r.bodies))+1, "body")
 	if back == 0 {
@@ -240,8 +240,7 @@ func (r *groupReader) varying(p *readGroup, c *readCell, at *place) {
 	c.values = seq.TakeBody(r.Block, roleColumn(roleMember), r.load)
 }
 
-// member returns the value of a cell in a member; memberCells is faster for
-// many.
+// member returns the value of a cell in a member; memberCells is faster for many.
 func (p *readGroup) member(cell int, m uint64) (uint64, error) {
 	c := &p.cells[cell]
 	if c.values == nil {
@@ -256,12 +255,12 @@ func (p *readGroup) member(cell int, m uint64) (uint64, error) {
 	return v, nil
 }
 
-// manyMembers is after how many members all values of the varying cells are
+// manyMembers is the number of members read after which all values of the varying cells are
 // kept.
 const manyMembers = 4
 
-// maxExpanded is how many values of varying cells are kept of a group: of larger
-// ones, each member is looked for again.
+// maxExpanded is the maximum number of values of varying cells that are kept for a group: in
+// larger ones, each member is looked up again.
 const maxExpanded = 1 << 25
 
 func (p *readGroup) varying() uint64 {
@@ -303,7 +302,7 @@ func (p *readGroup) memberCells(dst []uint64, m uint64) ([]uint64, error) {
 	return dst, nil
 }
 
-// expand keeps the values of varying cells.
+// expand stores the values of varying cells.
 func (p *readGroup) expand() error {
 	values := make([][]uint64, len(p.cells))
 	for i := range p.cells {
@@ -360,8 +359,7 @@ func (u *unflatten) word(c *wordContext) uint64 {
 	return c.Word(t)
 }
 
-// seq returns a sequence with its length still as the difference from what is
-// expected.
+// seq returns a sequence whose length is still the difference from the expected one.
 func (u *unflatten) seq(c *wordContext) *seq.Seq {
 	n, b := block.Unzigzag(u.number()), u.number()
 	if b >= uint64(len(u.group.bodies)) {
@@ -374,7 +372,7 @@ func (u *unflatten) seq(c *wordContext) *seq.Seq {
 	return u.group.bodies[b].Seq(uint64(n), c)
 }
 
-// expect gives a sequence its length.
+// expect sets the length of a sequence.
 func (u *unflatten) expect(s *seq.Seq, n uint64) {
 	if total := s.Len() + n; !s.Extend(n) {
 		u.failf("%d values without code", total)
@@ -476,7 +474,7 @@ func (u *unflatten) lengths(n *efg.Node, visits uint64) {
 	}
 }
 
-// maxDefVec bounds the elements of a vector that is expanded for a definition.
+// maxDefVec bounds the elements of an array that is expanded for a definition.
 const maxDefVec = 1 << 24
 
 // defs rebuilds the definitions of member m.

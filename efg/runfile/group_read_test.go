@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A text that is not there is an error, not an empty text.
+// A missing text is an error, not an empty text.
 func TestTextOfAGroup(t *testing.T) {
 	missing := errors.New("string 5 of 3")
 	text := func(n uint64) (string, error) {

@@ -7,8 +7,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// record returns member m as a record, for another group. Peers get both forms:
-// the process's ranks in communicators tell the one that is not stored.
+// record returns member m as a record, for another group. Peers get both forms: the one that is
+// not stored follows from the process's ranks in communicators.
 func (p *readGroup) record(m uint64, text func(uint64) (string, error), defs *defIndex, r *ranks) (*record, error) {
 	vals, err := p.memberCells(nil, m)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A reference to a text that is not there is an error, not an empty text: a run file
-// with one must not be merged as if nothing were wrong.
+// A reference to a missing text is an error, not an empty text: a run file with one must not be
+// merged as if nothing were wrong.
 func TestTextThatIsNotThere(t *testing.T) {
 	missing := errors.New("no such text")
 	text := func(v uint64) (string, error) {

@@ -5,7 +5,7 @@ import (
 	"github.com/efg-tools/efg/efg/seq"
 )
 
-// groupWriter puts groups into the columns of a block.
+// groupWriter writes groups into the columns of a block.
 type groupWriter struct {
 	cols    block.Columns
 	headers map[uint64]uint64
@@ -82,9 +82,8 @@ func (w *groupWriter) defShape(shape []uint64) {
 	}
 }
 
-// localBodies are the bodies of a group that are in the block so far. The
-// group's own numbers are in the order in which its members used them; the
-// block's are in the order of cells.
+// localBodies are the bodies of a group that are in the block so far. The group numbers them in
+// the order in which its members used them, the block in the order of cells.
 type localBodies struct {
 	order map[uint64]uint64 // number in the group → place in the order
 }
@@ -154,7 +153,7 @@ func (w *groupWriter) body(p *recordGroup, number uint64, role int) {
 	seq.PutBody(&w.cols, roleColumn(role), b)
 }
 
-// varyingSeq adds the bodies that the members have, and which member has which.
+// varyingSeq adds the bodies of the members, and which member has which.
 func (w *groupWriter) varyingSeq(p *recordGroup, values *memberValues, at *place, local *localBodies) {
 	raw, delta := seq.NewWindowWriter(false, memberWindow), seq.NewWindowWriter(true, memberWindow)
 	before := uint64(len(local.order))

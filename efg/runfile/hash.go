@@ -6,16 +6,16 @@ import (
 	"github.com/efg-tools/efg/efg/block"
 )
 
-// The recorder's hashes prove that nothing is lost. A file of few processes
-// keeps that of each stream; of many, sums over groups of ranks, which take the
-// same space however many there are.
+// The recorder's hashes prove that nothing is lost. A file of few processes stores that of each
+// stream, a file of many stores sums over groups of ranks, which take the same space whatever
+// the number of ranks.
 
-// exactHashes is the number of ranks up to which each stream has its hash, and
-// the largest number of groups of a world.
+// exactHashes is the number of ranks up to which each stream has its hash, and the largest
+// number of groups of a world.
 const exactHashes = 256
 
-// hashGroup is a group of ranks of a world: the number of the first divided by
-// how many there are.
+// hashGroup is a group of ranks of a world, numbered by its first rank divided by the size of
+// the groups.
 type hashGroup struct{ world, group int }
 
 func hashGroupOf(p *ProcInfo, worlds []worldInfo) hashGroup {
@@ -55,8 +55,8 @@ func (rw *runWriter) hashColumns(cols *block.Columns) {
 	}
 }
 
-// hashOfFirst is the sum of the group of process i, if it is the group's first
-// process, else 0.
+// hashOfFirst is the sum of the group of process i if that is the group's first process,
+// otherwise 0.
 func (r *Run) hashOfFirst(i int) uint64 {
 	r.hashSums.Do(func() {
 		sums, procs := r.hashGroups()

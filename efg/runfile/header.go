@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// A file without features has version plainVersion, others have runVersion.
-	// Readers refuse features that they do not know.
+	// A file without features has version plainVersion, others have runVersion. Readers reject
+	// unknown features.
 	plainVersion = 2
 	runVersion   = 3
 	// featurePending: streams may have calls in progress.
@@ -22,7 +22,7 @@ const (
 	features     = featurePending | featureEvents | featureMixed
 )
 
-// featuresOf are the features that a file of these sources needs.
+// featuresOf returns the features that a file of these sources needs.
 func (rw *runWriter) featuresOf(sources []source) (f uint32) {
 	if rw.mixed {
 		f |= featureMixed

@@ -21,20 +21,20 @@ const (
 	indexWorldID             // of each world
 	indexWorldSize           //
 	indexWorldStart          // zigzag
-	indexGroups              // of each block of groups: how many it has
-	indexClass               // of each group: 0: a new class; n: the n-th class before a new one
-	indexNodes               // of each group: nodes, 0 of definitions
+	indexGroups              // of each block of groups: their number
+	indexClass               // of each group: 0 for a new class, n for the n-th class before a new one
+	indexNodes               // of each group: nodes, 0 for definitions
 	indexEdges               // of each group
-	indexStatsFirst          // of each statistics block: its first process, from that of the one before
-	indexStatsProcs          // how many processes it has
-	indexTraceFirst          // of each trace block: its first stream, from that of the one before
-	indexTraceStreams        // how many streams it has
+	indexStatsFirst          // of each statistics block: its first process, relative to that of the previous one
+	indexStatsProcs          // number of its processes
+	indexTraceFirst          // of each trace block: its first stream, relative to that of the previous one
+	indexTraceStreams        // number of its streams
 	indexHash                // of each stream, or of each group of ranks
 	indexSeqs
 )
 
-// A property of processes or streams is a sequence in the index. set gives those
-// that follow each other with the same value.
+// A property of processes or streams is a sequence in the index. set is called with consecutive
+// items that have the same value.
 type processProperty struct {
 	get func(*runWriter, *ProcInfo) uint64
 	set func(*Run, []ProcInfo, uint64) error
@@ -97,7 +97,7 @@ func setCommand(r *Run, ps []ProcInfo, v uint64) error {
 	return setEach(ps, func(p *ProcInfo) { p.Command = command })
 }
 
-// setStreams makes room for the streams of each process.
+// setStreams sets the number of streams of each process.
 func setStreams(r *Run, ps []ProcInfo, v uint64) error {
 	for i := range ps {
 		if v > uint64(len(r.streams)) {
@@ -146,7 +146,7 @@ var streamProperties = []streamProperty{
 		}},
 }
 
-// pendingProperty is one of the streams of files with featurePending.
+// pendingProperty exists in files with featurePending.
 var pendingProperty = streamProperty{
 	func(rw *runWriter, s *StreamInfo) uint64 {
 		if !s.InCall {
@@ -180,7 +180,7 @@ func setGroup(r *Run, ss []StreamInfo, v uint64) error {
 	return nil
 }
 
-// setEach gives each item a property.
+// setEach sets a property of each item.
 func setEach[T any](items []T, set func(*T)) error {
 	for i := range items {
 		set(&items[i])
@@ -203,7 +203,7 @@ func inRange(v, limit uint64, what string) error {
 	return nil
 }
 
-// indexColumns makes the index. Groups get their numbers in the file.
+// indexColumns makes the index. It numbers the groups.
 func (rw *runWriter) indexColumns() block.Columns {
 	var cols block.Columns
 	for _, v := range []uint64{uint64(len(rw.procs)), uint64(rw.streams), block.Bit(rw.exact)} {
@@ -261,7 +261,7 @@ func foldValues(vals []uint64) *seq.Body {
 	return seq.SmallerBody(raw, delta)
 }
 
-// groupColumns numbers the groups by their places in the file.
+// groupColumns numbers the groups by their positions in the file.
 func (rw *runWriter) groupColumns(cols *block.Columns) {
 	order := make([]int, len(rw.groups))
 	for i := range order {

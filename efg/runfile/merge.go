@@ -12,20 +12,19 @@ import (
 	"github.com/efg-tools/efg/efg/block"
 )
 
-// MergeRuns writes one run file of what is in several: the parts of a launch on
-// several nodes. The result depends on what is in the parts, not on their
-// number, order or grouping. Memory is bounded by the parts' indexes and the
-// result's shared tables.
+// MergeRuns merges several run files, the parts of a launch on several nodes, into one. The
+// result depends on the content of the parts, not on their number, order or grouping. Memory is
+// bounded by the parts' indexes and the result's shared tables.
 func MergeRuns(path string, parts []string) error {
 	return writeFile(path, func(w io.Writer) error { return EncodeMerged(w, parts) })
 }
 
-// EncodeMerged writes the content of a run file of what is in several. The
-// errors about parts are PartError, DifferentError and DuplicateError.
+// EncodeMerged writes the content of a run file merged from several. Errors about parts are
+// PartError, DifferentError and DuplicateError.
 func EncodeMerged(w io.Writer, parts []string) error { return merge(w, parts, false) }
 
-// EncodeMergedPart writes the content of a run file that is to be merged with
-// others, as EncodePart does.
+// EncodeMergedPart writes the content of a run file that is to be merged further, like
+// EncodePart.
 func EncodeMergedPart(w io.Writer, parts []string) error { return merge(w, parts, true) }
 
 func merge(w io.Writer, parts []string, part bool) error {
@@ -58,12 +57,11 @@ func merge(w io.Writer, parts []string, part bool) error {
 	return pack(w, sources, meta, part)
 }
 
-// mergeCacheSize is how many bytes the parts' decoded blocks that are kept may
-// take, about.
+// mergeCacheSize is the approximate maximum size of the parts' decoded blocks that are kept.
 const mergeCacheSize = 128 << 20
 
-// DifferentError says that two parts were recorded with different options, and
-// so are not of one launch.
+// DifferentError reports that two parts were recorded with different options, so they are not
+// of one launch.
 type DifferentError struct {
 	Parts [2]string
 	What  [2]string // the options of each
@@ -73,19 +71,19 @@ func (e *DifferentError) Error() string {
 	return fmt.Sprintf("%s was recorded with %s, %s with %s", e.Parts[0], e.What[0], e.Parts[1], e.What[1])
 }
 
-// DuplicateError says that a process is in two parts.
+// DuplicateError reports that a process is in two parts.
 type DuplicateError struct {
 	Parts [2]string
 	Rank  int
 	Host  string
-	PID   int // 0: unknown
+	PID   int // 0 if unknown
 }
 
 func (e *DuplicateError) Error() string {
 	return fmt.Sprintf("%s is both in %s and in %s", e.Process(), e.Parts[0], e.Parts[1])
 }
 
-// Process says which process it is.
+// Process describes the process.
 func (e *DuplicateError) Process() string {
 	if e.PID == 0 {
 		return fmt.Sprintf("the same process, rank %d on %s,", e.Rank, e.Host)
@@ -93,8 +91,7 @@ func (e *DuplicateError) Process() string {
 	return fmt.Sprintf("the same process, rank %d (%d on %s),", e.Rank, e.PID, e.Host)
 }
 
-// CheckDuplicates returns a DuplicateError if a process, which is recorded once, is
-// there twice. Process i comes from part i.
+// CheckDuplicates returns a DuplicateError if a process occurs twice. Process i is from part i.
 func CheckDuplicates(procs []*efg.Process, parts []string) error {
 	seen := processSet{}
 	for i, p := range procs {
@@ -117,8 +114,8 @@ func checkDuplicates(sources []source) error {
 	return nil
 }
 
-// processSet is a set of processes, and the parts that they are in. One that is there
-// twice, having started in one nanosecond, would be taken for ranks of two launches.
+// processSet is a set of processes with the parts that they are in. Without it a process that
+// occurs twice, with equal start times, would be taken for ranks of two launches.
 type processSet map[identity]string
 
 // identity distinguishes a process from all others.
@@ -132,7 +129,7 @@ type identity struct {
 
 func (x processSet) add(id identity, part string) error {
 	if id.rank < 0 && id.pid == 0 || id.began == 0 {
-		return nil // not told apart from others
+		return nil // not distinguished from others
 	}
 	if other, ok := x[id]; ok {
 		return &DuplicateError{[2]string{other, part}, id.rank, id.host, id.pid}
@@ -141,9 +138,8 @@ func (x processSet) add(id identity, part string) error {
 	return nil
 }
 
-// Join joins what two parts say of a run as a whole, except for the callsites.
-// Command and tool are those of the part that began first, the launcher's command that
-// which is known.
+// Join combines what two parts say about a run as a whole, except for the callsites. Command
+// and tool are those of the part that began first, the launcher's command that which is known.
 func (m *Meta) Join(o *Meta) {
 	first := m
 	if cmp.Or(cmp.Compare(m.Started, o.Started), slices.Compare(m.Command, o.Command), cmp.Compare(m.Tool, o.Tool)) > 0 {
@@ -157,7 +153,7 @@ func (m *Meta) Join(o *Meta) {
 	}
 }
 
-// options says with which options a run was recorded.
+// options describes the options with which a run was recorded.
 func (m *Meta) options() string {
 	s := "--time " + m.Time
 	if m.Polls != "" {
@@ -180,7 +176,7 @@ func (m *Meta) CheckSame(part string, o *Meta, other string) error {
 	return nil
 }
 
-// mergeMeta joins what the parts say of the run.
+// mergeMeta combines what the parts say about the run.
 func mergeMeta(runs []*Run, parts []string) (Meta, error) {
 	meta := runs[0].Meta
 	meta.Sites = nil
@@ -201,8 +197,8 @@ func mergeMeta(runs []*Run, parts []string) (Meta, error) {
 	return meta, nil
 }
 
-// uniqueSites leaves one site of each word: one whose place in its module is
-// known, and that has a function, if there is one.
+// uniqueSites keeps one site for each word: if possible one whose position in its module is
+// known, and that has a function.
 func uniqueSites(sites []Site) []Site {
 	slices.SortFunc(sites, func(a, b Site) int {
 		return cmp.Or(cmp.Compare(a.Word, b.Word), cmp.Compare(block.Bit(a.ref.module == ""), block.Bit(b.ref.module == "")), compareSites(a, b))
@@ -212,8 +208,7 @@ func uniqueSites(sites []Site) []Site {
 	return sites
 }
 
-// lazyFile is a file that is open only while it is read, so that there can be
-// many.
+// lazyFile is a file that is open only while it is being read, so that there can be many.
 type lazyFile struct {
 	path string
 }
@@ -240,7 +235,7 @@ func openLazily(path string) (*Run, error) {
 	return r, withoutPath(err)
 }
 
-// withoutPath drops the path of an error of the file system.
+// withoutPath removes the path from an error of the file system.
 func withoutPath(err error) error {
 	var p *os.PathError
 	if errors.As(err, &p) {

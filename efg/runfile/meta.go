@@ -12,60 +12,59 @@ import (
 type Meta struct {
 	// Tool is the name and version of the program that wrote the file.
 	Tool string `msgpack:"tool,omitempty"`
-	// Command is the command line that was run, the launcher included.
+	// Command is the command line that was run, including the launcher.
 	Command []string `msgpack:"command,omitempty"`
-	// Launcher is the command line of what started the processes, where Command is theirs
-	// and that is known.
+	// Launcher is the command line of the launcher, if Command is that of the processes and it
+	// is known.
 	Launcher []string `msgpack:"launcher,omitempty"`
 	// Started and Ended are the Unix times of the command in nanoseconds.
 	Started int64 `msgpack:"started,omitempty"`
 	Ended   int64 `msgpack:"ended,omitempty"`
 	// Status is the exit status of the command, 128+n after signal n.
 	Status int `msgpack:"status"`
-	// StatusUnknown says that Status is 0 because it is not known.
+	// StatusUnknown says that Status is 0 because it is unknown.
 	StatusUnknown bool `msgpack:"status_unknown,omitempty"`
 	// Time is the kind of time that was recorded: "off", "stats" or "trace=" and
 	// the error in percent, see TraceTime.
 	Time string `msgpack:"time,omitempty"`
-	// Polls is PollTotals if polls that found nothing are only counted, at nodes of
-	// their own; else all are in the sequence.
+	// Polls is PollTotals if polls that found nothing are only counted, at separate nodes;
+	// otherwise all are in the sequence.
 	Polls string `msgpack:"polls,omitempty"`
 	// Queries and Buffers say whether local queries and buffer addresses were
 	// recorded.
 	Queries bool `msgpack:"queries,omitempty"`
 	Buffers bool `msgpack:"buffers,omitempty"`
-	// Sites are the callsites' places in the source.
-	// They have a block of their own.
+	// Sites are the source locations of the callsites. They have a block of their own.
 	Sites []Site `msgpack:"-"`
 }
 
 // PollTotals is the value of Meta.Polls.
 const PollTotals = "totals"
 
-// Site is the place in the source of a callsite.
+// Site is the source location of a callsite.
 type Site struct {
 	// Word is the callsite's identity: word 1 of an event.
 	Word uint64
-	// Place is "file.c:88", with the functions that were inlined there,
-	// innermost first, or "module+0x1234" if there is no line information.
+	// Place is "file.c:88", with the functions inlined there, innermost first, or
+	// "module+0x1234" if there is no line information.
 	Place string
-	// Func is the function that holds the call, "" if unknown.
+	// Func is the function that contains the call, "" if unknown.
 	Func string
 
-	ref siteRef // where it is; from a file only
+	ref siteRef // its position; only from a file
 }
 
-// Traced says whether Time is that of each event.
+// Traced reports whether Time is that of each event.
 func (m *Meta) Traced() bool { return m.Time == "trace" || strings.HasPrefix(m.Time, "trace=") }
 
-// TraceTime is Meta.Time of a run with the times of each event, which have an
-// error of that many parts of ErrorUnit.
+// TraceTime is Meta.Time of a run with the times of each event, with a relative error of parts
+// in units of ErrorUnit.
 func TraceTime(parts uint32) string {
 	return "trace=" + strconv.FormatFloat(float64(parts)*100/efg.ErrorUnit, 'f', -1, 64)
 }
 
-// Module is the callsite's module, as its definition has it, and the offset of
-// the call in it; "" if the file does not say.
+// Module is the callsite's module, as in its definition, and the offset of the call in it; ""
+// if the file does not contain it.
 func (s *Site) Module() (module string, offset uint64) { return s.ref.module, s.ref.offset }
 
 // MakeSite returns the site of a call at an offset of a module.

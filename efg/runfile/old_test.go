@@ -11,8 +11,8 @@ import (
 	"github.com/efg-tools/efg/efg/text"
 )
 
-// Files that earlier versions wrote, of format 2 and of format 3 without event blocks, hold what
-// they held.
+// Files written by earlier versions, of format 2 and of format 3 without event blocks, still
+// have their content.
 func TestOldFiles(t *testing.T) {
 	paths, err := filepath.Glob("testdata/old/*.efg")
 	if len(paths) == 0 {

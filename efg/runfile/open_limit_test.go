@@ -12,8 +12,8 @@ import (
 	"github.com/efg-tools/efg/internal/testing/sim"
 )
 
-// However little memory there is for open groups, a file holds the same; merged, it
-// is the same bytes again.
+// However little memory there is for open groups, a file has the same content, and merging it
+// yields the same bytes again.
 func TestOpenLimit(t *testing.T) {
 	for _, c := range []sim.Config{
 		{Program: "mesh", Ranks: 60, Steps: 12, Seed: 3, Stats: true},

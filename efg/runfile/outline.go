@@ -6,11 +6,10 @@ import (
 	"math/bits"
 )
 
-// Outline says how large a run is. It is read from a run file without what there is for
-// each process.
+// Outline says how large a run is. It is read from a run file without the data of each process.
 type Outline struct {
 	Processes, Streams uint64
-	// Graph is how many nodes and edges a stream has at most.
+	// Graph is the maximum number of nodes and edges of a stream.
 	Graph uint64
 }
 
@@ -32,8 +31,8 @@ func ReadOutline(file io.ReaderAt, size int64) (*Outline, error) {
 	return o, b.Err
 }
 
-// Most is the number of nodes and edges of all streams, or more: as if all were as large
-// as the largest.
+// Most is an upper bound of the number of nodes and edges of all streams: as if all were as
+// large as the largest.
 func (o *Outline) Most() uint64 {
 	high, low := bits.Mul64(o.Streams, o.Graph)
 	return saturated(low, high)

@@ -11,8 +11,8 @@ import (
 	"github.com/efg-tools/efg/internal/testing/sim"
 )
 
-// The outline of a run is what its streams say one by one; of what is no run it is the
-// error that opening it is.
+// The outline of a run agrees with its streams; for other files it is the error of opening it
+// as a run.
 func TestOutline(t *testing.T) {
 	for _, c := range []sim.Config{{Program: "halo", Ranks: 27, Steps: 5, Seed: 1}, {Program: "random", Ranks: 8, Steps: 9, Seed: 2, Signatures: 20}} {
 		files, err := c.WriteNodes(t.TempDir(), 1)

@@ -9,20 +9,19 @@ import (
 	"github.com/efg-tools/efg/efg/block"
 )
 
-// keptShared is how many decoded blocks with the times of several streams a run keeps,
-// and keptParts how many bytes of codes of others, about.
+// keptShared is the number of decoded blocks with the times of several streams that a run
+// keeps, and keptParts the approximate number of bytes of codes in others.
 const (
 	keptShared = 4
 	keptParts  = 24 << 20
 )
 
-// partCache keeps the blocks with the times of one stream, or a part of it, that were
-// asked for last.
+// partCache keeps the most recently used blocks with the times of one stream, or a part of it.
 type partCache struct {
 	mu     sync.Mutex
 	bytes  int
 	blocks map[int]*list.Element
-	recent list.List // of *keptPart, the last used in front
+	recent list.List // of *keptPart, the most recently used in front
 }
 
 type keptPart struct {
@@ -33,7 +32,7 @@ type keptPart struct {
 	err   error
 }
 
-// get returns the part that is in a block; read reads it if it is not kept.
+// get returns the part in a block; it calls read if the part is not kept.
 func (c *partCache) get(block int, read func() (*efg.TimesPart, error)) (*efg.TimesPart, error) {
 	c.mu.Lock()
 	if c.blocks == nil {
@@ -71,7 +70,7 @@ func (c *partCache) grown(k *keptPart) {
 	}
 }
 
-// traceHead is what a block says of a stream's times, or of a part of them, in front.
+// traceHead is the beginning of a block with a stream's times, or a part of them.
 type traceHead struct {
 	trace efg.Trace
 	clock uint64
@@ -95,7 +94,7 @@ func (r *Run) readHead(n, part int) (*traceHead, error) {
 	return h, b.Err
 }
 
-// takeTraceHead takes the head of a stream's times and the number of its nodes; nil if the
+// takeTraceHead reads the head of a stream's times and the number of its nodes; nil if the
 // stream has no times.
 func takeTraceHead(b *block.Block) (h *traceHead, nodes uint64) {
 	n := b.Get(traceNodes)
@@ -108,9 +107,9 @@ func takeTraceHead(b *block.Block) (h *traceHead, nodes uint64) {
 // Span is when a stream's recording began and ended, in ns since the run began.
 type Span struct{ Begin, End int64 }
 
-// Spans returns when the streams of Procs[i] with traced times began and ended. Where the
-// file has statistics, too, it does not go through the times: an end is then not before
-// that of the last event, nor later by more than twice the error that times have.
+// Spans returns when the streams of Procs[i] with traced times began and ended. If the file
+// also has statistics, it does not read the times: an end is then not before that of the last
+// event, and later by at most twice the error of the times.
 func (r *Run) Spans(i int) ([]Span, error) {
 	p, err := r.Untimed(i)
 	if err == nil {
@@ -143,7 +142,7 @@ func (r *Run) Spans(i int) ([]Span, error) {
 	return out, nil
 }
 
-// took is how long a stream took.
+// took is the duration of a stream.
 func (r *Run) took(i, j int, s *efg.Stream, h *traceHead) (uint64, error) {
 	sum := uint64(0)
 	for k := range s.Nodes {

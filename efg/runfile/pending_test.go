@@ -12,8 +12,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// killedRing are processes of one graph that were killed in their receives from the
-// left, every seventh in a barrier instead, and rank 0 in no call.
+// killedRing is a ring of processes with one graph that were killed in their receives from the
+// left; every seventh was in a barrier instead, and rank 0 in no call.
 func killedRing(t *testing.T, n int) []*efg.Process {
 	t.Helper()
 	var procs []*efg.Process
@@ -58,8 +58,8 @@ func openBytes(t *testing.T, data []byte) *Run {
 	return r
 }
 
-// Ranks that were killed in different calls share their graph, and those that were in
-// the same one share that.
+// Ranks that were killed in different calls share their graph, and those that were in the same
+// call share that.
 func TestCallsInProgressAreShared(t *testing.T) {
 	const n = 60
 	procs := killedRing(t, n)
@@ -106,7 +106,7 @@ func TestVersionTellsOfCallsInProgress(t *testing.T) {
 	}
 }
 
-// Files merged in any grouping are that of all processes at once.
+// Files merged in any grouping equal that of all processes at once.
 func TestCallsInProgressMerge(t *testing.T) {
 	procs := killedRing(t, 24)
 	want := encode(t, procs, Meta{})
@@ -129,7 +129,7 @@ func TestCallsInProgressMerge(t *testing.T) {
 	}
 }
 
-// Calls that are none are refused.
+// Calls that are not valid are rejected.
 func TestImpossibleCallsInProgress(t *testing.T) {
 	for name, words := range map[string][]uint64{
 		"short": {7 | 2<<24, 0}, "another length": {7 | 5<<24, 0, 0, 0}, "long": append([]uint64{7 | 33<<24}, make([]uint64, 32)...),

@@ -8,18 +8,17 @@ import (
 	"github.com/efg-tools/efg/internal/token"
 )
 
-// Ranks of a rank class have the same definitions, and graphs that differ in peers
-// alone, which are at the same distance from each. A run file keeps the graphs of ranks with
-// one shape together, cell by cell, with peers as distances: members of a
-// group with equal cells are of one class, and to find that out nothing is
-// rebuilt.
+// Ranks of a rank class have the same definitions, and graphs that differ only in peers, which
+// are at the same distance from each. A run file stores the graphs of ranks with one shape
+// together, cell by cell, with peers as distances: members of a group with equal cells belong
+// to one class, which can be determined without rebuilding graphs.
 
 // ClassKey is equal for processes of one rank class, in one run.
 type ClassKey [2]uint64
 
-// RankClass returns the key of the class of Procs[i]. ok is false if the process is
-// compared with no other: it never knew its rank, was in a call when the
-// recording ended, or its definitions depend on its rank.
+// RankClass returns the key of the class of Procs[i]. ok is false if the process is compared
+// with no other: its rank is unknown, was in a call when the recording ended, or its
+// definitions depend on its rank.
 func (r *Run) RankClass(i int) (key ClassKey, ok bool, err error) {
 	p := &r.Procs[i]
 	if p.inIts < 0 {
@@ -60,7 +59,7 @@ func (r *Run) Traced(i int) bool {
 	return false
 }
 
-// add goes on with a value: two hashes, of which each alone distinguishes most keys.
+// add adds a value: two hashes, each of which alone distinguishes most keys.
 func (k *ClassKey) add(v uint64) {
 	k[0] = (bits.RotateLeft64(k[0], 23) ^ v) * 0x9e3779b185ebca87
 	k[0] ^= k[0] >> 32
@@ -77,10 +76,10 @@ func (k *ClassKey) addKey(o ClassKey) {
 // other groups of the shape, too.
 type memberKeys struct {
 	list  []ClassKey
-	ranks bool // of definitions: some hold ranks relative to the own
+	ranks bool // of definitions: some hold ranks relative to the process's own
 }
 
-// memberKeys are kept of all groups that were asked for: 16 bytes a member.
+// memberKeys are kept for all groups that were requested: 16 bytes per member.
 func (r *Run) memberKeys(n int, kind recordKind) (*memberKeys, error) {
 	r.mu.Lock()
 	k := r.classKeys[n]
@@ -142,7 +141,7 @@ func (k *ClassKey) sum(o ClassKey) {
 	k[1] += o[1]
 }
 
-// cellKey stands for a value of cell i in any group of the shape.
+// cellKey stands for a value of cell i in any group with this shape.
 func (p *readGroup) cellKey(i int, v uint64, bodies []uint64) ClassKey {
 	at := uint64(i) << 2
 	switch what := p.places[i].what; {

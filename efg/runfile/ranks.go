@@ -2,11 +2,11 @@ package runfile
 
 import "github.com/efg-tools/efg/internal/worlds"
 
-// placed is a process in its place in the file.
+// placed is a process with its position in the file.
 type placed struct {
 	source source
 	world  int // number of the world
-	rank   int // in the world, -1 if it never knew
+	rank   int // in the world, -1 if unknown
 }
 
 // worldInfo is an MPI_COMM_WORLD of a run.
@@ -16,8 +16,8 @@ type worldInfo struct {
 	start int64 // of its first process
 }
 
-// inOrder sorts processes by world and rank; those that never knew their rank
-// come last. The worlds are in the order in which they began.
+// inOrder sorts processes by world and rank; those without a known rank come last. The worlds
+// are in the order in which they began.
 func inOrder(sources []source) ([]placed, []worldInfo) {
 	procs := make([]worlds.Process, len(sources))
 	for i, s := range sources {

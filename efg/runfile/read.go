@@ -15,8 +15,8 @@ import (
 	"github.com/efg-tools/efg/efg/seq"
 )
 
-// Run is an open run file. It reads the index at once and a process's blocks
-// when they are asked for. Its methods may be called from several goroutines.
+// Run is an open run file. It reads the index immediately and a process's blocks on request.
+// Its methods may be called from several goroutines.
 type Run struct {
 	Meta  Meta
 	Procs []ProcInfo
@@ -36,10 +36,10 @@ type Run struct {
 	traces   []traceBlock
 	exact    bool // each stream has its hash
 	hashes   []uint64
-	streams  []StreamInfo // not yet given to a process, while the index is read
+	streams  []StreamInfo // not yet assigned to a process, while the index is read
 
 	commands    map[string][]string
-	lastLine    string // of commands, the one asked for last
+	lastLine    string // of commands: the last one requested
 	lastCommand []string
 
 	sites    sync.Once
@@ -56,11 +56,11 @@ type Run struct {
 	mu        sync.Mutex
 	keys      map[int]shapeKey    // of groups
 	classKeys map[int]*memberKeys // of groups, see RankClass
-	ordinal   []uint64            // of each process: member of its group of definitions
-	members   []uint64            // of each stream: its number among the members of its group
+	ordinal   []uint64            // by process: member of its group of definitions
+	members   []uint64            // by stream: its number among the members of its group
 }
 
-// groupRef is what the index says of a group.
+// groupRef is what the index says about a group.
 type groupRef struct {
 	block, at    int // number of the block, and of the group in it
 	class        int
@@ -68,8 +68,8 @@ type groupRef struct {
 	members      uint64
 }
 
-// OpenRun opens a run file. The errors are those of the file system and, with
-// the path in front, ErrNotEFG, ErrNewerVersion, ErrTruncated and CorruptError.
+// OpenRun opens a run file. The errors are those of the file system and, prefixed with the
+// path, ErrNotEFG, ErrNewerVersion, ErrTruncated and CorruptError.
 func OpenRun(path string) (*Run, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -116,7 +116,7 @@ func NewRun(file io.ReaderAt, size int64) (*Run, error) {
 	return r, b.Close()
 }
 
-// index reads the index block as far as the table of blocks.
+// index reads the index block up to the table of blocks.
 func (r *Run) index() (*block.Block, error) {
 	if err := r.checkHeader(); err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func (r *Run) trailer() (block.Ref, error) {
 	return block.Ref{}, &CorruptError{Section: "trailer", Offset: at, Cause: err}
 }
 
-// blockTable reads where the blocks are. They fill the file up to the index.
+// blockTable reads the positions of the blocks. They fill the file up to the index.
 func (r *Run) blockTable(b *block.Block, end uint64) {
 	offset := uint64(headerSize)
 	for b.Err == nil && b.Left(indexBlockKind) > 0 {
@@ -185,7 +185,7 @@ func (r *Run) read(n int) (*block.Block, error) {
 	return b, err
 }
 
-// readRaw reads block n and returns its bytes, too.
+// readRaw also returns the bytes of the block.
 func (r *Run) readRaw(n int) ([]byte, *block.Block, error) { return r.readColumns(n, block.MaxColumns) }
 
 // readColumns is readRaw of the first columns only.
@@ -211,7 +211,7 @@ func (r *Run) one(kind block.Kind) (*block.Block, error) {
 	return r.read(found)
 }
 
-// smallTables reads what the index refers to.
+// smallTables reads the tables that the index refers to.
 func (r *Run) smallTables() error {
 	b, err := r.one(blockStrings)
 	if err != nil {
@@ -245,8 +245,7 @@ func (r *Run) str(n uint64) (string, error) {
 	return r.strs[n], nil
 }
 
-// command splits a command line; equal ones are shared. Most are equal to the
-// one before.
+// command splits a command line; equal ones are shared. Most are equal to the previous one.
 func (r *Run) command(s string) []string {
 	if s == r.lastLine && r.lastCommand != nil {
 		return r.lastCommand
@@ -260,14 +259,14 @@ func (r *Run) command(s string) []string {
 	return c
 }
 
-// A file has at most freeProcesses processes and streams, and maxProcesses more
-// for each of its bytes. A file that could have more is padded.
+// A file has at most freeProcesses processes and streams, and maxProcesses more for each of its
+// bytes. A file that would have more is padded.
 const (
 	maxProcesses  = 8
 	freeProcesses = 1 << 18
 )
 
-// counts reads how many processes and streams there are.
+// counts reads the numbers of processes and streams.
 func (r *Run) counts(b *block.Block) (procs, streams uint64) {
 	procs, streams = b.Get(indexCounts), b.Get(indexCounts)
 	r.exact = b.Below(indexCounts, 2, "flag") == 1
@@ -332,8 +331,8 @@ func (r *Run) readIndex(b *block.Block) {
 	}
 }
 
-// eachProperty reads the sequence of a property of n items, and hands on each value
-// with the items, from and to, that have it one after the other.
+// eachProperty reads the sequence of a property of n items, and calls set with each value and
+// the range of consecutive items, from and to, that have it.
 func eachProperty(b *block.Block, first int, n uint64, set func(from, to int, v uint64) error) {
 	body := seq.TakeBody(b, first, nil)
 	if b.Err != nil || n == 0 {
@@ -385,8 +384,8 @@ func (r *Run) groupTable(b *block.Block) {
 	}
 }
 
-// number completes what the properties do not say: ranks among those of the
-// run, and which member of its group each process and stream is.
+// number completes what the properties do not contain: ranks in the run, and which member of
+// its group each process and stream is.
 func (r *Run) number(all []StreamInfo) {
 	bases := worldBases(r.worlds)
 	in := make([]uint64, len(r.groups))
@@ -432,7 +431,7 @@ func (r *Run) number(all []StreamInfo) {
 func (r *Run) part(n uint64) (*seq.Body, error) {
 	body, err := r.readPart(n)
 	if err != nil && r.path != "" {
-		err = &PartError{r.path, err} // others read it, when they need it
+		err = &PartError{r.path, err} // several runs are read: the error names this one
 	}
 	return body, err
 }

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// ReadBack reads a run file of this size that was just written: all of its groups, and of
-// processes that share all of theirs one.
+// ReadBack reads a run file of this size that was just written: all of its groups, and one of
+// the processes that share all of their groups.
 func ReadBack(file io.ReaderAt, size int64) error {
 	r, err := NewRun(file, size)
 	if err == nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// independently returns what testdata/reader, a reader in another language that
-// was made from FORMAT.md, prints of a run file.
+// independently returns what testdata/reader, a reader in another language that was written
+// from FORMAT.md, prints for a run file.
 func independently(t *testing.T, data []byte) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -127,8 +127,8 @@ func showTrace(t *testing.T, b *strings.Builder, s *efg.Stream, defs []efg.Def) 
 
 const builtEvents = 150
 
-// builtProcess is a process of a ring with ranks that come from anywhere, tags
-// that grow, requests, sizes at random, vectors and datatypes.
+// builtProcess is a process of a ring with receives from any source, tags that grow, requests,
+// random sizes, arrays and datatypes.
 func builtProcess(t *testing.T, rank, size int, seed int64) *efg.Process {
 	t.Helper()
 	rng := rand.New(rand.NewSource(seed))
@@ -171,8 +171,8 @@ func builtProcess(t *testing.T, rank, size int, seed int64) *efg.Process {
 	return p
 }
 
-// builtCall is a call in progress: that of a node of the stream, on its communicator or
-// one of the family, with another peer, and with a request.
+// builtCall is a call in progress: like one of a node of the stream, on its communicator or one
+// of the family, with another peer, and with a request.
 func builtCall(s *efg.Stream, rank, size int) *efg.Pending {
 	n := &s.Nodes[rank%2]
 	c := &efg.Pending{Words: append([]uint64(nil), n.Words...), Since: uint64(rank*rank) * 1000}
@@ -233,7 +233,7 @@ func build(t *testing.T, b *efg.Builder, defs *efg.Definitions, thread uint32, r
 	}
 }
 
-// A reader made from FORMAT.md reads what this one reads.
+// A reader written from FORMAT.md reads the same as this one.
 func TestIndependentReader(t *testing.T) {
 	sample := sampleProcess(0)
 	files := map[string][]byte{}

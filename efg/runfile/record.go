@@ -10,15 +10,15 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// A record is what is shared between ranks: the graph of a stream, its checkpoints, the call
-// that it was in, or the list of definitions of a process. Units of equal shape are a class; what else is in
-// them, the cells, is compared cell by cell.
+// A record is a unit that ranks can share: the graph of a stream, its checkpoints, its call in
+// progress, or the list of definitions of a process. Records of equal shape form a class; their
+// cells, the rest of their content, are compared one by one.
 type record struct {
 	kind  recordKind
 	shape []uint64
 	key   shapeKey
 	cells []cell
-	// stream is which of the process's streams checkpoints, or calls in progress, are of.
+	// stream is the stream that checkpoints, or a call in progress, belong to.
 	stream int
 }
 
@@ -88,7 +88,7 @@ func (f *flatten) word(c *wordContext, w uint64, peer bool) {
 
 func (f *flatten) text(b []byte) { f.cells = append(f.cells, cell{kind: cellText, text: string(b)}) }
 
-// seq adds a sequence and its length, as the difference from what is expected.
+// seq adds a sequence and its length, as the difference from the expected one.
 func (f *flatten) seq(s *seq.Seq, expected uint64, role int, c *wordContext, relative bool) {
 	var t seq.Tokens
 	if c != nil {
@@ -98,15 +98,15 @@ func (f *flatten) seq(s *seq.Seq, expected uint64, role int, c *wordContext, rel
 	f.cells = append(f.cells, cell{kind: cellSeq, role: role, body: seq.Pack(s, t, relative)})
 }
 
-// ranks is what is known of a process's ranks in communicators.
+// ranks is what is known about a process's ranks in communicators.
 type ranks struct {
 	rank, size int64 // in MPI_COMM_WORLD
 	comms      map[uint64][2]int64
-	peerVecs   map[uint64]bool // vec words that hold peers
+	peerVecs   map[uint64]bool // words of arrays that hold peers
 }
 
-// ranksOf collects the ranks that the definitions contain. Intercommunicators,
-// whose peers are in the other group, are left out.
+// ranksOf collects the ranks that the definitions contain. Intercommunicators, whose peers are
+// in the remote group, are omitted.
 func ranksOf(rank, size int, defs []efg.Def) *ranks {
 	r := &ranks{rank: int64(rank), size: int64(size), comms: map[uint64][2]int64{}}
 	for i := range defs {
@@ -118,8 +118,8 @@ func ranksOf(rank, size int, defs []efg.Def) *ranks {
 	return r
 }
 
-// memberNumber finds a rank of MPI_COMM_WORLD among a group's members, which are
-// ranges of first, count, stride; -1: it is none of them.
+// memberNumber finds a rank of MPI_COMM_WORLD among a group's members, which are ranges of
+// first, count, stride; -1 if it is not a member.
 func memberNumber(ranges []uint64, rank int64) int64 {
 	before := int64(0)
 	for ; len(ranges) >= 3; ranges = ranges[3:] {
@@ -136,8 +136,8 @@ func memberNumber(ranges []uint64, rank int64) int64 {
 	return -1
 }
 
-// in returns rank and size in the communicator of a node; those in
-// MPI_COMM_WORLD if its object is none that is known.
+// in returns rank and size in the communicator of a node, or those in MPI_COMM_WORLD if its
+// object is unknown.
 func (r *ranks) in(n *efg.Node) (rank, size int64) {
 	if n.Mask>>signature.ObjectWord&1 == 0 {
 		return r.of(n.Words[signature.ObjectWord])
@@ -164,7 +164,7 @@ func isPeer(header uint64, i int) bool {
 	return k == signature.Peer || k == signature.Rank || (k == signature.Status && w.Part == signature.Source)
 }
 
-// findPeerVecs notes the vec words that hold peers.
+// findPeerVecs finds the words of arrays that hold peers.
 func (r *ranks) findPeerVecs(streams []efg.Stream) {
 	r.peerVecs = map[uint64]bool{}
 	for i := range streams {
@@ -185,7 +185,7 @@ const (
 	nodeElems  // of attribute stream 0; the next bit is that of stream 1, and so on
 )
 
-// flattenGraph makes a record of a stream's graph.
+// flattenGraph makes a record from a stream's graph.
 func flattenGraph(s *efg.Stream, defs *defIndex, r *ranks) (*record, error) {
 	f := &flatten{record{kind: recordGraph, shape: []uint64{uint64(len(s.Nodes))}}}
 	visits := s.Visits()
@@ -223,7 +223,7 @@ func (f *flatten) nodeShape(n *efg.Node) {
 	}
 }
 
-// edge adds an edge. What follows from the weight is 0.
+// edge adds an edge. Values that follow from the weight are 0.
 func (f *flatten) edge(weight, count, fixed uint64, varies bool) {
 	switch {
 	case varies:
@@ -283,7 +283,7 @@ const (
 	defFlags   = iota
 )
 
-// flattenDefs makes a record of a process's definitions.
+// flattenDefs makes a record from a process's definitions.
 func flattenDefs(x *defIndex, r *ranks) (*record, error) {
 	f := &flatten{record{kind: recordDefs, shape: make([]uint64, 1, 1+3*len(x.list)), cells: make([]cell, 0, len(x.list))}}
 	f.shape[0] = uint64(len(x.list))

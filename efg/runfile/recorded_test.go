@@ -10,8 +10,7 @@ import (
 	"github.com/efg-tools/efg/efg/text"
 )
 
-// The independent reader reads what was recorded of programs, too: package
-// text has their texts.
+// The independent reader also reads recordings of programs, which package text keeps as text.
 func TestIndependentReaderOfRecordedPrograms(t *testing.T) {
 	paths, err := filepath.Glob("../text/testdata/*.txt")
 	if err != nil || len(paths) < 5 {

@@ -1,8 +1,8 @@
-// Package runfile reads and writes run files: everything recorded of one launch. OpenRun
-// opens one and reads a rank when it is asked for, WriteRun and MergeRuns make one,
-// Validate checks all of it and Verifier proves that its events are those recorded.
+// Package runfile reads and writes run files: everything recorded of one launch. OpenRun opens
+// one and reads ranks on request, WriteRun and MergeRuns write one, Validate checks all of it,
+// and Verifier proves that its events are those recorded.
 //
-// FORMAT.md specifies the file. Readers take damaged and hostile files: errors say what is
+// FORMAT.md specifies the file. Readers handle damaged and hostile files: errors say what is
 // wrong and where, and memory is bounded by the size of the file.
 package runfile
 
@@ -48,10 +48,10 @@ func kindName(k block.Kind) string {
 	return names[k]
 }
 
-// blockRef is a block's place in the file.
+// blockRef is the position of a block in the file.
 type blockRef struct {
 	block.Ref
-	// members is how many streams' graphs are in it, once the index is read.
+	// members is the number of streams' graphs in it, after the index was read.
 	members uint64
 }
 
@@ -78,7 +78,7 @@ type ProcInfo struct {
 	first int   // number of the first stream in the file
 }
 
-// InWorld is the process's rank in its own MPI_COMM_WORLD, -1 if it never knew it.
+// InWorld is the process's rank in its own MPI_COMM_WORLD, -1 if unknown.
 func (p *ProcInfo) InWorld() int { return p.inIts }
 
 // StreamInfo is what the index says about a stream.
@@ -89,10 +89,10 @@ type StreamInfo struct {
 	Dropped uint64
 	Nodes   uint64
 	Edges   uint64
-	// Words is the number of words of all events: what a linear trace would hold.
+	// Words is the number of words of all events, as in a linear trace.
 	Words uint64
-	// Bytes is the stream's part of the size of the file: an equal share, among
-	// its members, of what its graph takes, without times.
+	// Bytes is the stream's part of the size of the file: an equal share, among its members, of
+	// the size of its graph, without times.
 	Bytes uint64
 	// InCall: the thread was in a call when its recording ended; see Run.Pending.
 	InCall bool
@@ -102,12 +102,12 @@ type StreamInfo struct {
 
 	hash             uint64 // if the file has one for each stream
 	group            int
-	checkpoints      int    // group + 1, 0: none
+	checkpoints      int    // group + 1, 0 if there is none
 	checkpointMember uint64 // number among the members of that group
 
 	pending       int // group, if InCall
 	pendingMember uint64
 }
 
-// Complete says whether the stream is known to hold every event of its thread.
+// Complete reports whether the stream is known to contain every event of its thread.
 func (s *StreamInfo) Complete() bool { return s.Dropped == 0 && s.End != efg.EndOpen }

@@ -19,10 +19,10 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// testID is what id words have in their high bits.
+// testID is set in the high bits of id words.
 const testID = uint64(1) << 62
 
-// naiveStream makes a graph of events without demotion, the obvious way.
+// naiveStream makes a graph from events without demotion, the obvious way.
 func naiveStream(events [][]uint64) efg.Stream {
 	s := efg.Stream{Events: uint64(len(events)), Hash: 1234, End: efg.EndFinalized}
 	number := map[string]int{}
@@ -156,7 +156,7 @@ func encodeWith(t testing.TB, procs []*efg.Process, meta Meta, how packing) []by
 	return b.Bytes()
 }
 
-// spelled is everything about a process, its sequences expanded.
+// spelled is everything about a process, with its sequences expanded.
 func spelled(p *efg.Process) string {
 	var b strings.Builder
 	seq := func(s *seq.Seq) {
@@ -228,8 +228,8 @@ func TestRunFileRoundTrip(t *testing.T) {
 	}
 }
 
-// Later worlds' ranks follow those of earlier ones; worlds that look the same are
-// told apart. Writing what was read changes nothing.
+// Ranks of later worlds follow those of earlier ones; worlds that look the same are
+// distinguished. Writing what was read changes nothing.
 func TestRanksOfSeveralWorlds(t *testing.T) {
 	var procs []*efg.Process
 	for i, p := range []struct {
@@ -370,7 +370,7 @@ func TestOpenRunErrors(t *testing.T) {
 	}
 }
 
-// Every single changed byte must be noticed.
+// Every single changed byte must be detected.
 func TestChangedBytesAreNoticed(t *testing.T) {
 	p := sampleProcess(0)
 	good := encode(t, []*efg.Process{p}, sampleMeta(p))

@@ -9,7 +9,7 @@ import (
 	"github.com/efg-tools/efg/efg/seq"
 )
 
-// disorder is a stream without any order, with checkpoints.
+// disorder is a stream without any regularity, with checkpoints.
 func disorder(t *testing.T, rng *rand.Rand, events int) (*efg.Stream, []efg.Def) {
 	t.Helper()
 	var defs efg.Definitions
@@ -30,8 +30,8 @@ func disorder(t *testing.T, rng *rand.Rand, events int) (*efg.Stream, []efg.Def)
 	return s, defs.List
 }
 
-// A stream without any order has long sequences. They come back from a file, and
-// little of the file is read for a window.
+// A stream without any regularity has long sequences. A file preserves them, and little of the
+// file is read for a window.
 func TestLongSequences(t *testing.T) {
 	rng := rand.New(rand.NewSource(1))
 	const events = 300_000
@@ -99,7 +99,7 @@ func skipParts(t *testing.T, rng *rand.Rand, whole, parts *seq.Seq) {
 	}
 }
 
-// A file holds a loop that nobody could go round to its end.
+// A file may contain a loop that could not be iterated to its end.
 func TestEndlessLoopInAFile(t *testing.T) {
 	const huge = 1 << 50
 	loop := efg.Node{Words: event(1, 2), Edges: []efg.Edge{{To: 0, Weight: huge - 1, Count: huge - 1, Fixed: 1}}}

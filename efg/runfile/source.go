@@ -14,7 +14,7 @@ type memorySource struct {
 	rank        int
 	defs        *defIndex
 	ready       []*record
-	checkpoints []*efg.Checkpoints // of each stream, once it was flattened
+	checkpoints []*efg.Checkpoints // by stream, after flattening
 }
 
 func (s *memorySource) info() *ProcInfo {
@@ -36,7 +36,7 @@ func (s *memorySource) inCall() bool {
 	return slices.ContainsFunc(s.proc.Streams, func(st efg.Stream) bool { return st.Pending != nil })
 }
 
-// began is when a process began, or the first of its world.
+// began is when a process began, or otherwise the first of its world.
 func began(p *efg.Process) int64 {
 	if p.Start == 0 {
 		return p.Began
@@ -143,7 +143,7 @@ func (s *memorySource) hash() uint64 {
 	return sum
 }
 
-// findSites notes where the callsites are, as the processes' definitions say.
+// findSites adds the positions of the callsites from the processes' definitions.
 func findSites(sites []Site, procs []*efg.Process) []Site {
 	sites = slices.Clone(sites)
 	var missing []int
@@ -168,8 +168,7 @@ func findSites(sites []Site, procs []*efg.Process) []Site {
 	return sites
 }
 
-// PartError says that a part of a run, a file that is to be merged, cannot be
-// read.
+// PartError reports that a part of a run, a file that is to be merged, cannot be read.
 type PartError struct {
 	Part  string
 	Cause error
@@ -201,7 +200,7 @@ func (s *fileSource) inCall() bool {
 
 func (s *fileSource) open(int) {}
 
-// failed says which file an error is about.
+// failed adds to an error which file it is about.
 func (s *fileSource) failed(err error) error {
 	var part *PartError
 	if err == nil || errors.As(err, &part) {

@@ -8,12 +8,12 @@ import (
 	"github.com/efg-tools/efg/efg/block"
 )
 
-// A statistics block holds the times of the processes of a few ranks.
+// A statistics block holds the times of the processes of several ranks.
 
 // Columns of a statistics block.
 const (
 	statForm   = iota                        // of a node
-	statCount                                // difference from the count before
+	statCount                                // difference from the previous count
 	statTimes                                // the columns of an interval: of the durations, and of the gaps
 	statStream = statTimes + intervalColumns // nodes of a stream
 )
@@ -21,22 +21,22 @@ const (
 // Columns of an interval.
 const (
 	intervalSum     = iota // difference from the typical one
-	intervalMin            // of the single event, if there is one: these three are one then
+	intervalMin            // of the single event, if there is only one, in place of all three
 	intervalMax            // above min
-	intervalBins           // 4 columns, by how many events are left: below 4, 16, 128, and more
+	intervalBins           // 4 columns, by the number of events left: below 4, 16, 128, and more
 	intervalColumns = intervalBins + 4
 )
 
 // Forms of a node's statistics.
 const (
 	statNone    = iota
-	statSingle  // of one event: the minimum says all
-	statCompact // bins outside minimum and maximum are empty, and they add up to the count
-	statWhole   // as they are
+	statSingle  // of one event: the minimum is sufficient
+	statCompact // bins outside minimum and maximum are empty, and they sum to the count
+	statWhole   // unchanged
 	statForms
 )
 
-// statsBlock is a block with the times of some processes, one after the other.
+// statsBlock is a block with the times of several processes.
 type statsBlock struct {
 	first, procs int
 	block        int
@@ -68,9 +68,8 @@ func statsOfBatch(batch []placed) ([]byte, error) {
 	return block.Append(nil, blockStats, s.cols, 0), nil
 }
 
-// wholeBlock returns the first of these processes if they are all that have
-// their times in one block of a run file. What is in it depends on them alone,
-// so that it can be copied.
+// wholeBlock returns the first of these processes if they are exactly those whose times are in
+// one block of a run file. The block depends only on them, so it can be copied.
 func wholeBlock(batch []placed) *fileSource {
 	first, ok := batch[0].source.(*fileSource)
 	if !ok || !first.hasTimes() {
@@ -89,8 +88,8 @@ func wholeBlock(batch []placed) *fileSource {
 	return first
 }
 
-// statsBytes returns the bytes of the k-th statistics block as they are in the
-// file, if they are the times of the nodes that there are.
+// statsBytes returns the bytes of the k-th statistics block as they are in the file, if they
+// are the times of the existing nodes.
 func (r *Run) statsBytes(k int) ([]byte, error) {
 	at := &r.stats[k]
 	raw, b, err := r.readRaw(at.block)
@@ -112,8 +111,8 @@ func (r *Run) statsBytes(k int) ([]byte, error) {
 	return raw, b.Close()
 }
 
-// nodesOf is the number of nodes of Procs[i].Streams[j], not as the index says
-// it but as they are.
+// nodesOf is the number of nodes of Procs[i].Streams[j] according to the graph, not to the
+// index.
 func (r *Run) nodesOf(i, j int) (uint64, error) {
 	p, err := r.groupOf(r.Procs[i].Streams[j].group, recordGraph)
 	if err != nil {
@@ -174,7 +173,7 @@ func fits(v *efg.Interval, n uint64) bool {
 	return total == n
 }
 
-// binColumn is the column of a bin before which that many events are left.
+// binColumn is the column of a bin before which left events remain.
 func binColumn(left uint64) int {
 	switch {
 	case left < 4:
@@ -187,8 +186,8 @@ func binColumn(left uint64) int {
 	return statTimes + intervalBins + 3
 }
 
-// typicalSum is the sum of n times of which one is the minimum, one is the maximum,
-// and each other one is in the middle of its bin.
+// typicalSum is the sum of n times, one of which is the minimum, one the maximum, and the
+// others in the middle of their bins.
 func typicalSum(v *efg.Interval, n uint64) uint64 {
 	lo, hi := binOf(v.Min), binOf(v.Max)
 	if lo == hi {
@@ -227,8 +226,7 @@ func (s *statsWriter) interval(v *efg.Interval, n, form uint64) {
 	}
 }
 
-// takeStats takes the statistics of a stream's nodes; those of a stream that is
-// passed over if nodes is nil.
+// takeStats reads the statistics of a stream's nodes; if nodes is nil, it skips them.
 func takeStats(b *block.Block, nodes []efg.Node) {
 	n := b.Get(statStream)
 	if nodes != nil && n != uint64(len(nodes)) {

@@ -11,7 +11,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// A file of very many strings takes memory in proportion to them.
+// A file with very many strings takes memory in proportion to them.
 func TestManyStrings(t *testing.T) {
 	set := signature.ProcByName("MPI_Info_set")
 	encode := func(calls int) uint64 {
@@ -43,7 +43,7 @@ func TestManyStrings(t *testing.T) {
 		checkOneProcess(t, file.Bytes(), procs[0])
 		return after.TotalAlloc - before.TotalAlloc
 	}
-	encode(24_000) // what is allocated once
+	encode(24_000) // allocations that are made once
 	few, many := encode(24_000), encode(96_000)
 	if each := (many - min(few, many)) / (96_000 - 24_000); each > 2300 {
 		t.Errorf("%d bytes for each string", each)

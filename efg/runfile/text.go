@@ -8,10 +8,9 @@ import (
 	"github.com/efg-tools/efg/efg/block"
 )
 
-// Columns of the strings block: each string goes on where the one before
-// differs.
+// Columns of the strings block: each string continues where the previous one differs.
 const (
-	stringsShared = iota // bytes in common with the string before
+	stringsShared = iota // bytes in common with the previous string
 	stringsLength        // bytes after that
 	stringsBytes
 )
@@ -38,8 +37,8 @@ func stringColumns(strs []string) block.Columns {
 	return cols
 }
 
-// maxStrings bounds what the strings of a block expand to, for each byte of
-// them: prefixes can be shared again and again.
+// maxStrings bounds the expansion of a block's strings, per byte: prefixes can be shared
+// repeatedly.
 const (
 	maxStrings  = 1 << 12
 	freeStrings = 1 << 20
@@ -60,7 +59,7 @@ func takeStrings(b *block.Block) []string {
 	return strs
 }
 
-// siteRef is a callsite: a module, as its definition has it, and an offset. The
+// siteRef is the position of a callsite: a module, as in its definition, and an offset. The
 // site's word is a hash of both.
 type siteRef struct {
 	module string
@@ -90,15 +89,15 @@ func (r siteRef) word() uint64 {
 
 // Columns of the sites block.
 const (
-	siteModule = iota // number of a string + 1, 0: the word is in siteWord
-	siteOffset        // difference from the offset before
+	siteModule = iota // number of a string + 1; 0 if the word is in siteWord
+	siteOffset        // difference from the previous offset
 	siteWord
 	sitePlace // number of a string
 	siteFunc
 )
 
-// compareSites orders sites by module and offset; of equal ones with several
-// places those with a function come first.
+// compareSites orders sites by module and offset; of equal ones with several places, those with
+// a function come first.
 func compareSites(a, b Site) int {
 	return cmp.Or(cmp.Compare(a.ref.module, b.ref.module), cmp.Compare(a.ref.offset, b.ref.offset), cmp.Compare(a.Word, b.Word),
 		cmp.Compare(block.Bit(a.Func == ""), block.Bit(b.Func == "")), cmp.Compare(a.Place, b.Place), cmp.Compare(a.Func, b.Func))

@@ -9,16 +9,15 @@ import (
 	"github.com/efg-tools/efg/efg/block"
 )
 
-// keptTimes is how many decoded blocks of statistics a run keeps. Who reads all
+// keptTimes is the number of decoded blocks of statistics that a run keeps. A reader of all
 // ranks, several at a time, reads each block once.
 const keptTimes = 16
 
-// timesCache keeps the blocks of statistics that were asked for last, newest
-// first.
+// timesCache keeps the most recently used blocks of statistics, newest first.
 type timesCache struct {
 	mu    sync.Mutex
 	kept  []*keptBlock
-	limit int // 0: keptTimes
+	limit int // 0 means keptTimes
 }
 
 type keptBlock struct {
@@ -28,11 +27,11 @@ type keptBlock struct {
 	err    error
 
 	mu      sync.Mutex
-	reached map[int][]int // where in its columns processes begin, of those that were asked for
+	reached map[int][]int // by process, if requested before: its position in the columns
 }
 
-// open returns the block at the beginning of the last process up to i that is known,
-// and that process.
+// open returns the block, positioned at the last process up to i whose position is known, and
+// that process.
 func (k *keptBlock) open(first, i int) (*block.Block, int) {
 	b := k.block.Again()
 	k.mu.Lock()
@@ -46,7 +45,7 @@ func (k *keptBlock) open(first, i int) (*block.Block, int) {
 	return b, first
 }
 
-// reach notes where process i begins.
+// reach records the position of process i.
 func (k *keptBlock) reach(i int, b *block.Block) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -56,7 +55,7 @@ func (k *keptBlock) reach(i int, b *block.Block) {
 	k.reached[i] = b.Position()
 }
 
-// block returns a block of statistics, at its start.
+// block returns a block of statistics, positioned at its start.
 func (c *timesCache) block(r *Run, number int) (*block.Block, error) {
 	k, err := c.find(r, number)
 	if err != nil {

@@ -12,9 +12,9 @@ type wordContext struct {
 	defs   *defIndex
 	thread uint32
 	node   uint32
-	// rank and size of the process in the communicator; size 0: not known
+	// rank and size of the process in the communicator; size 0 if unknown
 	rank, size int64
-	// symbol, if it is set, stands for a relative rank in place of the rank.
+	// symbol, if not nil, returns what represents a relative rank in place of the rank.
 	symbol func(token uint64) uint64
 }
 
@@ -40,7 +40,7 @@ func (x *defIndex) find(w uint64) (n uint64, ok bool) {
 	return uint64(d), ok && d < x.below
 }
 
-// token returns the token of a word; false if it has none but a wide one.
+// Token returns the token of a word; false if it has only a wide one.
 func (c *wordContext) Token(w uint64) (uint64, bool) {
 	switch w >> 62 {
 	case 2:
@@ -80,8 +80,8 @@ func (c *wordContext) idToken(w uint64) (uint64, bool) {
 	return token.Of(token.ID, v), ok
 }
 
-// relative returns the token of a peer as a distance from the own rank, taken
-// into (-size/2, size/2]; false if w is no rank of the communicator.
+// Relative returns the token of a peer as its distance from the process's own rank, in
+// (-size/2, size/2]; false if w is not a rank of the communicator.
 func (c *wordContext) Relative(w uint64) (uint64, bool) {
 	if int64(w) < 0 || int64(w) >= c.size || c.rank < 0 || c.rank >= c.size {
 		return 0, false
@@ -96,8 +96,8 @@ func (c *wordContext) Relative(w uint64) (uint64, bool) {
 	return token.Of(token.Relative, block.Zigzag(d)), true
 }
 
-// word returns the word of a token that is not wide. A token that refers to
-// nothing gives 0.
+// Word returns the word of a token that is not wide. It is 0 for a token that refers to
+// nothing.
 func (c *wordContext) Word(t uint64) uint64 {
 	v := t >> 3
 	switch t & 7 {

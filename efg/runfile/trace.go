@@ -12,8 +12,7 @@ import (
 // A trace block holds the times of each event: of all streams of a few ranks,
 // or, if these have many events, of one stream from one checkpoint to the next.
 
-// sharedTrace is how many events the ranks of a batch may have together to
-// share a block.
+// sharedTrace is the maximum number of events of the ranks of a batch that share a block.
 const sharedTrace = 1 << 18
 
 // Columns of a trace block.
@@ -28,8 +27,8 @@ const (
 	traceFine // zigzag
 )
 
-// traceBlock is a trace block in the index: that of some streams, or a group of
-// one; the groups of a stream follow each other.
+// traceBlock is a trace block in the index: that of some streams, or a part of one; the parts
+// of a stream are consecutive.
 type traceBlock struct {
 	first, streams int
 	block          int
@@ -81,7 +80,7 @@ func tracesOfBatch(batch []placed) ([]encodedTrace, error) {
 	return out, nil
 }
 
-// encodedTrace is a block that is to be written.
+// encodedTrace is a block to be written.
 type encodedTrace struct {
 	first, streams int
 	raw            []byte
@@ -96,7 +95,7 @@ func streamsOf(batch []placed) int {
 	return n
 }
 
-// streamTraces cuts the times of a stream at its checkpoints.
+// streamTraces divides the times of a stream at its checkpoints.
 func streamTraces(s *efg.Stream, m *efg.Checkpoints) ([][]byte, error) {
 	parts := uint64(0)
 	if s.Trace == nil {
@@ -124,8 +123,8 @@ func streamTraces(s *efg.Stream, m *efg.Checkpoints) ([][]byte, error) {
 	return out, nil
 }
 
-// traceOrder lists the nodes of a stream so that those of a callsite follow each
-// other: their times are alike.
+// traceOrder lists the nodes of a stream such that those of a callsite are adjacent: their
+// times are similar.
 func traceOrder(nodes []efg.Node) []int {
 	order := make([]int, len(nodes))
 	for i := range order {
@@ -180,7 +179,7 @@ func putTimeCode(c *block.Columns, column int, t efg.TimeCode) {
 	c.Put(traceFine, block.Zigzag(t.Fine))
 }
 
-// passed is how much time passes in part k of a stream.
+// passed is the duration of part k of a stream.
 func passed(s *efg.Stream, m *efg.Checkpoints, k uint64) (ns uint64, err error) {
 	q, err := efg.NewTimeQuantizer(s.Trace.Error)
 	if err != nil {
@@ -209,9 +208,8 @@ func passed(s *efg.Stream, m *efg.Checkpoints, k uint64) (ns uint64, err error) 
 	return ns, nil
 }
 
-// takeTrace takes a part of a stream's times: of each node as many as count says.
-// None are wanted if nodes is nil: that many events are passed over. It returns
-// nil if the stream has no times.
+// takeTrace reads a part of a stream's times: count says how many for each node. If nodes is
+// nil, it skips events events. It returns nil if the stream has no times.
 func takeTrace(b *block.Block, nodes []efg.Node, count []uint64, events uint64) *efg.TimesPart {
 	h, n := takeTraceHead(b)
 	if h == nil {
@@ -250,7 +248,7 @@ func takeTrace(b *block.Block, nodes []efg.Node, count []uint64, events uint64) 
 	return p
 }
 
-// takeTimeCode takes a code of a time that has that many bins.
+// takeTimeCode reads the code of a time with bins bins.
 func takeTimeCode(b *block.Block, column int, bins uint64) efg.TimeCode {
 	if v := b.Below(column, bins+1, "bin"); v > 0 {
 		return efg.TimeCode{Bin: uint32(v - 1)}
@@ -319,8 +317,8 @@ func (r *Run) eventsOf(n int) uint64 {
 	return r.Procs[i].Streams[n-r.Procs[i].first].Events
 }
 
-// attachTrace gives a stream that was read its times: at once if they are in
-// one part, else as they are needed.
+// attachTrace sets the times of a stream that was read: immediately if they are in one part,
+// otherwise they are read when needed.
 func (r *Run) attachTrace(i, j int, s *efg.Stream) error {
 	blocks := r.traceBlocks(r.Procs[i].first + j)
 	if len(blocks) == 0 {
@@ -365,8 +363,8 @@ func (t *traceParts) Clock(k int) (uint64, error) {
 	return h.clock, nil
 }
 
-// wholeTraces returns the first of these processes if they are neighbours in a
-// run file and have trace blocks for themselves, which can be copied.
+// wholeTraces returns the first of these processes if they are adjacent in a run file and have
+// trace blocks for themselves, which can be copied.
 func wholeTraces(batch []placed) *fileSource {
 	first, ok := batch[0].source.(*fileSource)
 	if !ok {

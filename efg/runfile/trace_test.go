@@ -10,8 +10,8 @@ import (
 	"github.com/efg-tools/efg/efg"
 )
 
-// traced gives a stream times that are known, and returns when each event started
-// and ended by the clock that the codes make.
+// traced gives a stream known times, and returns when each event started and ended by the clock
+// reconstructed from the codes.
 func traced(t *testing.T, rng *rand.Rand, s *efg.Stream, defs []efg.Def) (times [][2]uint64) {
 	t.Helper()
 	s.Trace = &efg.Trace{Error: 500, Begin: rng.Uint64() >> 20}
@@ -64,8 +64,8 @@ func checkClock(t *testing.T, s *efg.Stream, defs []efg.Def, from uint64, want [
 	}
 }
 
-// Times come back from a file: of short streams, which share a block, and of long
-// ones, which are cut; and after a merge.
+// A file preserves times: of short streams, which share a block, and of long ones, which are
+// divided; also after a merge.
 func TestTracesInAFile(t *testing.T) {
 	rng := rand.New(rand.NewSource(4))
 	for _, events := range []int{500, 60_000} {

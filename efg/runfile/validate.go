@@ -7,9 +7,8 @@ import (
 	"github.com/efg-tools/efg/efg"
 )
 
-// Validate checks everything in a run file that the format asks for, also what
-// a reader can do without: every block, every graph, and that the index agrees
-// with them.
+// Validate checks everything that the format requires, including what a reader does not need:
+// every block, every graph, and that the index agrees with them.
 func Validate(r *Run) error {
 	if _, err := r.Sites(); err != nil {
 		return err
@@ -41,7 +40,7 @@ func Validate(r *Run) error {
 	return r.validateTraces()
 }
 
-// validateGroups checks that every group has the members that the index gives it.
+// validateGroups checks that every group has as many members as the index says.
 func (r *Run) validateGroups() error {
 	members := make([]uint64, len(r.groups))
 	used := map[int]bool{} // parts of long sequences
@@ -81,7 +80,7 @@ func (r *Run) validateGroups() error {
 	return nil
 }
 
-// validateTimes checks that nothing is left over in statistics blocks.
+// validateTimes checks that statistics blocks have no unused values.
 func (r *Run) validateTimes() error {
 	for _, s := range r.stats {
 		b, err := r.read(s.block)
@@ -100,8 +99,8 @@ func (r *Run) validateTimes() error {
 	return nil
 }
 
-// validateTraces checks that nothing is left over in trace blocks, and that all
-// parts of a stream's times are there.
+// validateTraces checks that trace blocks have no unused values, and that all parts of a
+// stream's times exist.
 func (r *Run) validateTraces() error {
 	for i := range r.Procs {
 		for j := range r.Procs[i].Streams {

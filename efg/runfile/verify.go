@@ -6,9 +6,9 @@ import (
 	"github.com/efg-tools/efg/efg"
 )
 
-// Verifier proves of streams of a run that their events are those that were
-// recorded. Where the file has the recorder's hash of a stream, Stream says at
-// once; files of many ranks have sums over groups of ranks, which Close checks.
+// Verifier proves that the events of streams of a run are those that were recorded. If the file
+// has the recorder's hash of each stream, Process reports the result immediately; files of many
+// ranks have sums over groups of ranks, which Close checks.
 type Verifier struct {
 	run    *Run
 	sums   map[hashGroup]uint64
@@ -20,8 +20,8 @@ func NewVerifier(r *Run) *Verifier {
 	return &Verifier{run: r, sums: map[hashGroup]uint64{}, walked: map[hashGroup]map[[2]int]bool{}}
 }
 
-// Process walks through the streams with the given numbers of Procs[i] and
-// returns an error, or none, for each.
+// Process walks the streams with the given numbers of Procs[i] and returns an error, or nil,
+// for each.
 func (v *Verifier) Process(i int, streams []int) []error {
 	errs := make([]error, len(streams))
 	p, err := v.run.Process(i)
@@ -53,9 +53,8 @@ func (v *Verifier) stream(i, j int, s *efg.Stream, defs []efg.Def) error {
 	return nil
 }
 
-// Close compares the sums of all groups of which a stream was walked; it walks
-// through what is missing of them. The error names the ranks of a group that
-// differs.
+// Close compares the sums of all groups of which a stream was walked; it walks their remaining
+// streams. The error names the ranks of a group that differs.
 func (v *Verifier) Close() error {
 	if v.run.exact {
 		return nil

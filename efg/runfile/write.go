@@ -17,16 +17,15 @@ import (
 	"github.com/efg-tools/efg/internal/durable"
 )
 
-// WriteRun writes a run file. The file appears under its name when it is whole
-// and on disk, or not at all; a file of that name is replaced. The processes
-// are stored in the order of their ranks. If several have one rank, because there
-// were several MPI_COMM_WORLDs, the ranks of later worlds follow those of earlier
-// ones.
+// WriteRun writes a run file. The file appears under its name when it is complete and on disk,
+// or not at all; an existing file is replaced. The processes are stored in the order of their
+// ranks. If several have one rank, because there were several MPI_COMM_WORLDs, the ranks of
+// later worlds follow those of earlier ones.
 func WriteRun(path string, procs []*efg.Process, meta Meta) error {
 	return writeFile(path, func(w io.Writer) error { return EncodeRun(w, procs, meta) })
 }
 
-// writeFile makes a file that is there as a whole or not at all.
+// writeFile writes a file atomically: it exists as a whole or not at all.
 func writeFile(path string, content func(io.Writer) error) error {
 	return durable.Write(path, func(w io.Writer) error {
 		if err := content(w); err != nil {
@@ -41,8 +40,8 @@ func EncodeRun(w io.Writer, procs []*efg.Process, meta Meta) error {
 	return encodeProcs(w, procs, meta, false)
 }
 
-// EncodePart writes the content of a run file that is to be merged: however
-// many processes there are, it keeps what a file of many leaves out.
+// EncodePart writes the content of a run file that is to be merged: it keeps what a file of
+// many processes omits, whatever the number of processes.
 func EncodePart(w io.Writer, procs []*efg.Process, meta Meta) error {
 	return encodeProcs(w, procs, meta, true)
 }
@@ -58,21 +57,21 @@ func encodeProcs(w io.Writer, procs []*efg.Process, meta Meta, part bool) error 
 
 // source is a process that is to be packed.
 type source interface {
-	// info tells everything about the process but its records. World, rank and
-	// size are those of its MPI_COMM_WORLD.
+	// info returns everything about the process except its records. World, rank and size are
+	// those of its MPI_COMM_WORLD.
 	info() *ProcInfo
 	// inCall reports whether a stream has a call in progress.
 	inCall() bool
-	// open gives the process its rank in its world; the methods below need it.
+	// open sets the process's rank in its world, which the methods below need.
 	open(rank int)
-	// keys are those of records.
+	// keys are the keys of the records.
 	keys() ([]shapeKey, error)
 	// records returns the definitions, the graph of each stream, the checkpoints of those that
-	// have some, and the calls that they were in. They are asked for once.
+	// have some, and their calls in progress. It is called once.
 	records() ([]*record, error)
 	// hasTimes reports whether there may be times.
 	hasTimes() bool
-	// times returns the nodes of each stream, all of them, for their statistics.
+	// times returns all nodes of each stream, for their statistics.
 	times() ([][]efg.Node, error)
 	// traces returns the streams with all their times, and their checkpoints.
 	traces() ([]*efg.Stream, []*efg.Checkpoints, error)
@@ -82,8 +81,8 @@ type source interface {
 	hash() uint64
 }
 
-// runWriter writes a run file: processes in the order of their ranks, their
-// records into groups, groups into blocks when they have all their members.
+// runWriter writes a run file: it adds processes in the order of their ranks, their records to
+// groups, and groups to blocks when they have all their members.
 type runWriter struct {
 	packing
 	w         io.Writer
@@ -92,10 +91,10 @@ type runWriter struct {
 	queue     []queuedBlock
 	strings   map[string]uint32
 	strs      []string
-	expect    map[shapeKey]uint64 // members still to come
+	expect    map[shapeKey]uint64 // number of members still to come
 	open      map[shapeKey]*openGroup
-	recent    list.List // open groups, that which got a member last at the end
-	held      int       // bytes of memory that they take, about
+	recent    list.List // open groups, the one that got a member last at the end
+	held      int       // approximate size of these in memory
 	filling   *groupWriter
 	fillingOf []int // groups in the block that is being filled
 	parts     int   // of long sequences
@@ -122,26 +121,25 @@ type runWriter struct {
 type openGroup struct {
 	*recordGroup
 	id     int // in the order of their beginnings
-	memory int // when that was last estimated
+	memory int // when it was last estimated
 	place  *list.Element
 }
 
-// writtenGroup is a group in the index. Those in the order of their beginnings
-// get their place in the file when they are written.
+// writtenGroup is a group in the index. The groups, which are in the order of their beginnings,
+// get their positions in the file when they are written.
 type writtenGroup struct {
 	key          shapeKey
 	place        int // in the file
 	nodes, edges uint64
 }
 
-// groupSize is how large the groups of a block are together, before they are
-// compressed, and the largest size of a group that can be divided.
+// groupSize is the target size of the groups of a block together, before compression, and the
+// largest size of a group that can be divided.
 const groupSize = 128 << 10
 
-// openLimit is how many bytes of memory open groups may take. A program whose ranks
-// have little in common has very many; those that got no member for longest are
-// written then, and another group takes what comes. It depends on nothing but the
-// processes in their order.
+// openLimit is the maximum memory of open groups in bytes. A program whose ranks have little in
+// common has very many; those that have not got a member for longest are written then, and
+// later members go to a new group. This depends only on the processes in their order.
 const openLimit = 128 << 20
 
 // pack writes a run file, or a part of one.
@@ -151,8 +149,8 @@ func pack(w io.Writer, sources []source, meta Meta, part bool) error {
 
 // packing says how a file is packed. Tests change it.
 type packing struct {
-	openLimit int    // bytes of memory that open groups may take
-	events    uint64 // how many there may be in an event block; 0: there is none
+	openLimit int    // maximum memory of open groups in bytes
+	events    uint64 // maximum number of events in an event block; 0 if there is none
 	mixed     bool   // blocks may be mixed
 }
 
@@ -184,8 +182,8 @@ func packWith(w io.Writer, sources []source, meta Meta, part bool, how packing) 
 	return bw.Flush()
 }
 
-// isExact reports whether each stream gets its hash. A part does if its sources
-// have them, however many there are.
+// isExact reports whether each stream gets its hash. In a part it does if its sources have
+// them, whatever their number.
 func isExact(ordered []placed, worlds []worldInfo, part bool) bool {
 	if part {
 		return !slices.ContainsFunc(ordered, func(p placed) bool { return !p.source.exact() })
@@ -207,7 +205,7 @@ func (rw *runWriter) header() error {
 	return rw.write(appendHeader(nil, rw.features))
 }
 
-// process adds a process that has been prepared.
+// process adds a prepared process.
 func (rw *runWriter) process(at *placed, records []*record) error {
 	info := *at.source.info()
 	info.world, info.inIts = at.world, at.rank
@@ -248,9 +246,9 @@ func (rw *runWriter) process(at *placed, records []*record) error {
 	return nil
 }
 
-// record adds a record to its group and returns the group's number. A group is
-// written when all records of its class are there, when it is large, or when open
-// groups take too much memory.
+// record adds a record to its group and returns the group's number. A group is written when all
+// records of its class have been added, when it is large, or when open groups take too much
+// memory.
 func (rw *runWriter) record(u *record) (int, error) {
 	p := rw.open[u.key]
 	if p == nil {
@@ -301,7 +299,7 @@ func (rw *runWriter) end(p *openGroup) error {
 	return rw.put(p)
 }
 
-// put puts a group that has ended into the block that is being filled.
+// put adds a group that has ended to the block that is being filled.
 func (rw *runWriter) put(p *openGroup) error {
 	rw.filling.group(p.recordGroup)
 	if rw.filling.err != nil {
@@ -330,7 +328,7 @@ func shapeSizes(shape []uint64) (nodes, edges uint64) {
 	return shape[0], edges
 }
 
-// endGroup writes the groups that have come together.
+// endGroup writes the groups that have been collected.
 func (rw *runWriter) endGroup() error {
 	if len(rw.fillingOf) == 0 {
 		return nil
@@ -353,7 +351,7 @@ func (rw *runWriter) str(s string) uint64 {
 	return uint64(n)
 }
 
-// finish writes what is left when all processes are there.
+// finish writes the rest after all processes have been added.
 func (rw *runWriter) finish(meta Meta) error {
 	meta.Command = cutCommand(meta.Command)
 	m, err := msgpack.Marshal(&meta)
@@ -380,7 +378,7 @@ func (rw *runWriter) finish(meta Meta) error {
 	return rw.index()
 }
 
-// cutCommand leaves out the end of a command line that is too long to store.
+// cutCommand removes the end of a command line that is too long to store.
 func cutCommand(args []string) []string {
 	size := 0
 	for i, a := range args {

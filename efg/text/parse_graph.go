@@ -291,7 +291,7 @@ func (p *parser) endSeq() error {
 	return nil
 }
 
-// checkSeqs finds out whether a node's sequences have their values.
+// checkSeqs checks whether a node's sequences have their values.
 func (p *parser) checkSeqs(n *efg.Node) (line int, err error) {
 	check := func(s *seq.Seq) {
 		if s != nil && err == nil {
@@ -419,7 +419,7 @@ func (p *parser) marksLine() error {
 	return nil
 }
 
-// markLine takes a sequence of marks; visits is the first one of a node.
+// markLine reads a sequence of checkpoints; visits is the first one of a node.
 func (p *parser) markLine() error {
 	if err := p.in(p.marks != nil, "marks"); err != nil {
 		return err

@@ -1,6 +1,6 @@
-// Command summary reads the output of `go test -json` and writes it for humans: a line for each
-// package, the output of the tests that failed, and at the end how many passed and failed. Its
-// exit status is 1 if anything failed, and if no test ran.
+// Command summary reads the output of `go test -json` and writes a human-readable summary: a
+// line for each package, the output of the tests that failed, and at the end how many passed
+// and failed. Its exit status is 1 if anything failed, or if no test ran.
 package main
 
 import (
@@ -21,8 +21,8 @@ type event struct {
 	Elapsed float64
 }
 
-// summary counts tests. A package that fails outside of its tests (it does not
-// compile, panics, runs out of time) counts as one failure.
+// summary counts tests. A package that fails outside its tests (it does not compile, panics,
+// times out) counts as one failure.
 type summary struct {
 	out             io.Writer
 	passed, failed  int
@@ -66,7 +66,7 @@ func (s *summary) read(in io.Reader) error {
 	}
 }
 
-// line handles one line of input; what is not JSON is passed on.
+// line handles one line of input; a line that is not JSON is passed on.
 func (s *summary) line(line []byte) {
 	var e event
 	if err := json.Unmarshal(line, &e); err != nil || e.Action == "" {
@@ -115,7 +115,7 @@ func (s *summary) endPackage(e event) {
 	if !s.failedInPackage[e.Package] {
 		s.failed++
 	}
-	// The tests that a panic or the time limit cut off have not ended.
+	// Tests that were cut off by a panic or the time limit have not ended.
 	for key := range s.output {
 		if strings.HasPrefix(key, e.Package+" ") {
 			s.printOutput(key)
