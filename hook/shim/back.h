@@ -2,8 +2,8 @@
  * recorder. Compiled once per MPI with that MPI's own mpi.h.
  *
  * gen/wrappers_*.c hold one wrapper per procedure and language; they call the
- * functions of back_*.h to turn arguments into words. Nothing here calls an
- * MPI_ name, only PMPI_ ones, and never a collective one.
+ * functions of back_*.h to turn arguments into words. Nothing here calls
+ * procedures by MPI_ names, only by PMPI_ names, and never collective ones.
  */
 #ifndef EFG_BACK_H
 #define EFG_BACK_H
@@ -26,9 +26,9 @@
 #error "efg has no back end for this MPI"
 #endif
 
-/* What an mpi.h may lack has a macro BK_NO_... then (gen/has.h finds out). */
+/* For names that an mpi.h lacks there are macros BK_NO_... (gen/has.h finds out). */
 #ifdef BK_NO_MPI_Session
-typedef void *MPI_Session;   /* such a library has no procedure that takes one */
+typedef void *MPI_Session;   /* such a library has no procedure with one */
 #endif
 
 #define bk_likely(x)   __builtin_expect(!!(x), 1)

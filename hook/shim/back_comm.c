@@ -1,4 +1,4 @@
-/* Communicators: named alike on all members, without communication. */
+/* Communicators: named identically on all members, without communication. */
 #include "back_comm.h"
 #include "back_group.h"
 #include "back_vec.h"
@@ -13,7 +13,7 @@ static struct { pthread_mutex_t lock; bk_map map; } families = {
     PTHREAD_MUTEX_INITIALIZER, BK_MAP_INIT
 };
 
-/* u.size of a family's entry is its next number. */
+/* In a family's entry u.size is its next number. */
 uint64_t bk_next_in_family(uint64_t family)
 {
     bool locked = bk_lock(&families.lock);
@@ -35,8 +35,8 @@ static uint64_t family_word(uint64_t hash)
 static pthread_mutex_t free_lock = PTHREAD_MUTEX_INITIALIZER;
 static bk_comm *free_list;
 
-/* Records are reused, never given back: a thread's cache may still point to
- * one while another thread frees the communicator. */
+/* Records are reused, never freed: a thread's cache may still point to one while
+ * another thread frees the communicator. */
 static bk_comm *record(void)
 {
     bool locked = bk_lock(&free_lock);
@@ -68,7 +68,7 @@ static uint64_t *copy(const uint64_t *w, uint32_t n)
     return p ? memcpy(p, w, n * sizeof *p) : NULL;
 }
 
-/* Asks MPI for sizes and members. */
+/* Queries sizes and members. */
 static void inspect(bk_comm *c, MPI_Comm comm)
 {
     int inter = 0;
@@ -88,7 +88,7 @@ static void inspect(bk_comm *c, MPI_Comm comm)
     }
 }
 
-/* A copy has its parent's members: nothing to ask. */
+/* A copy has its parent's members: nothing to query. */
 static void inherit(bk_comm *c, const bk_comm *parent)
 {
     c->size = parent->size;
@@ -100,7 +100,7 @@ static void inherit(bk_comm *c, const bk_comm *parent)
     }
 }
 
-/* May the communicator not be used yet? */
+/* Reports whether the communicator may not be used yet. */
 static bool is_pending(uint32_t kind)
 {
     return kind == EFG_K_EFG_COMM_IDUP || kind == EFG_K_EFG_COMM_IDUP_WITH_INFO;
@@ -111,8 +111,8 @@ static bool is_copy(uint32_t kind)
     return kind == EFG_K_EFG_COMM_DUP || kind == EFG_K_EFG_COMM_DUP_WITH_INFO || is_pending(kind);
 }
 
-/* Two sides of an intercommunicator see the groups the other way round: the
- * one with the lower first world rank counts as the first. */
+/* The two groups of an intercommunicator see it mirrored: the group with the
+ * lower first world rank counts as the first. */
 static int first_group(const bk_comm *c)
 {
     if (!c->nranges[1] || !c->nranges[0]) return 0;
@@ -148,7 +148,7 @@ static uint64_t install(MPI_Comm comm, bk_comm *c)
     return c->word;
 }
 
-/* The parent does not count where it differs between the members. */
+/* The parent does not count if it differs between the members. */
 static uint64_t parent_family(bk_thread *b, MPI_Comm parent, uint32_t kind)
 {
     if (parent == MPI_COMM_NULL || kind == EFG_K_EFG_COMM_INTER) return EFG_ABSENT;

@@ -43,7 +43,7 @@ static bool reserve(bk_last *l, uint32_t n)
     uint32_t cap = l->cap > n / 2 ? l->cap * 2 : n < 16 ? 16 : n;
     bk_request *r = calloc(cap, sizeof *l->r + sizeof *l->words + sizeof(MPI_Request));
     if (r == NULL) return false;
-    free(l->r);              /* the one block */
+    free(l->r);              /* a single block */
     l->r = r;
     l->words = (uint64_t *)(r + cap);
     l->raw = l->words + cap;
@@ -123,7 +123,8 @@ void *bk_many_statuses(bk_thread *b, const bk_many *m, void *statuses)
 
 /* ---- positions ---- */
 
-/* Is there a request at this position that its completion removes? */
+/* Reports whether there is a request at this position that its completion
+ * removes. */
 static bool transient(const bk_many *m, int64_t i)
 {
     return i >= 0 && i < m->n && m->l->r[i].at >= 0 && !(m->l->r[i].flags & BK_PERSISTENT);
@@ -160,7 +161,7 @@ uint64_t *bk_positions(bk_thread *b, const bk_many *m, const int *indices, int64
     if (n < 0 || n > m->n || (indices == NULL && n > 0)) return NULL;
     uint64_t *p = bk_scratch(b, (size_t)n + 1);
     if (p == NULL) return NULL;
-    /* The first pass only learns how the library counts. */
+    /* The first pass only determines how the library counts. */
     if (b->lang == BK_F08)
         for (int64_t i = 0; i < n; i++) bk_position(b, m, indices[i]);
     for (int64_t i = 0; i < n; i++) p[i] = (uint64_t)bk_position(b, m, indices[i]);
@@ -174,8 +175,8 @@ bool bk_many_recv(const bk_many *m, int64_t i)
 
 /* ---- statuses ---- */
 
-/* Does the status of the request at this position tell what the posting call
- * does not? */
+/* Reports whether the status of the request at this position contains anything
+ * that does not follow from the posting call. */
 static inline bool telling(const bk_thread *b, const bk_many *m, int64_t at, const MPI_Status *s)
 {
     if (!bk_many_recv(m, at)) return false;
@@ -183,8 +184,8 @@ static inline bool telling(const bk_thread *b, const bk_many *m, int64_t at, con
     return (r->flags & BK_WILD) || bk_status_bytes(s) != r->bytes || !bk_follows(b, s, r);
 }
 
-/* Position among the statuses, source, tag, bytes: of the statuses from the
- * first one on that tell something. */
+/* Position among the statuses, source, tag, bytes: for the statuses that contain
+ * something new, from the first one on. */
 static int64_t list_statuses(const bk_thread *b, const bk_many *m, const MPI_Status *s,
                              const uint64_t *pos, int64_t first, int64_t n, uint64_t *out)
 {
@@ -220,7 +221,7 @@ static uint64_t settle(bk_last *l, int64_t i)
 }
 
 /* Keeps the array as the call left it. changes: those to the request map that
- * this call made; any others make the next call look again. */
+ * this call made; any others make the next call look it up again. */
 static void keep(const bk_thread *b, const bk_many *m, uint64_t changes)
 {
     bk_last *l = m->l;
@@ -232,7 +233,7 @@ static void keep(const bk_thread *b, const bk_many *m, uint64_t changes)
     l->valid = !(l->full && b->t->counted);
 }
 
-/* All are complete. */
+/* All of them are complete. */
 static void end_all(const bk_thread *b, const bk_many *m)
 {
     uint64_t changes = bk_requests_done(m->l->r, (uint32_t)m->n);
@@ -240,7 +241,7 @@ static void end_all(const bk_thread *b, const bk_many *m)
         keep(b, m, changes);
         return;
     }
-    m->l->array = NULL;      /* to look up null handles takes no longer than to compare */
+    m->l->array = NULL;      /* looking up null handles takes no longer than comparing */
     m->l->valid = true;
 }
 

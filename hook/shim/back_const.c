@@ -36,7 +36,8 @@ uint64_t bk_error_class_word(int64_t class_)
     return w >> 63 ? w : USER_CLASS | (uint64_t)(class_ - MPI_ERR_LASTCODE);
 }
 
-/* Is this a code that the program added? Only while MPI_COMM_WORLD may be asked. */
+/* Reports whether the program added this code. Only while MPI_COMM_WORLD may be
+ * queried. */
 static bool is_added(int rc)
 {
     int begun = 0, ended = 0, found = 0, *last = NULL;
@@ -46,8 +47,8 @@ static bool is_added(int rc)
     return found && last != NULL && rc > MPI_ERR_LASTCODE && rc <= *last;
 }
 
-/* A call returns what a callback returned, too, which need not be a code: to ask for the class of
- * such a number is an error. */
+/* A call also returns what a callback returned, which need not be a code: asking
+ * for the class of such a number is an error. */
 uint64_t bk_error_class(int rc)
 {
     int class_ = MPI_ERR_UNKNOWN;

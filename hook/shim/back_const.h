@@ -22,7 +22,7 @@ uint64_t bk_bool(int64_t v);
 uint64_t bk_number(int64_t v);
 uint64_t bk_error_class(int rc);         /* as in the header */
 uint64_t bk_error_class_word(int64_t class_);
-void bk_const_start(void);               /* predefined handles into the maps */
+void bk_const_start(void);               /* enters predefined handles into the maps */
 
 #pragma GCC visibility pop
 

@@ -1,5 +1,5 @@
 /* Special addresses: MPI_BOTTOM, MPI_IN_PLACE and the "ignore" arguments, in C
- * and as the Fortran interfaces know them. */
+ * and in the Fortran interfaces. */
 #define _GNU_SOURCE
 #include "back_fortran.h"
 
@@ -15,11 +15,11 @@ static const char *const names[2][SENTINELS] = {
       BK_SYM_F08_STATUS, BK_SYM_F08_STATUSES, BK_SYM_F08_ERRCODES },
 };
 
-static void *symbols[2][SENTINELS];   /* by mpif.h or mpi_f08 */
+static void *symbols[2][SENTINELS];   /* in mpif.h or mpi_f08 */
 bool bk_buffers;
 
-/* The executable's copy comes before the library's; find knows libraries out of
- * the global scope. */
+/* The executable's copy takes precedence over the library's; find knows libraries
+ * outside the global scope. */
 void bk_fortran_start(void *(*find)(const char *name))
 {
     for (int f = 0; f < 2; f++)

@@ -19,7 +19,7 @@ static inline uint64_t bk_buffer(const bk_thread *b, const void *p)
 static inline bool bk_in_place(uint64_t word) { return word == K(MPI_IN_PLACE); }
 /* MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY as constants, 0 for an array. */
 uint64_t bk_weights(const bk_thread *b, const void *p);
-/* Fortran: is this argument the "ignore" sentinel? */
+/* Fortran: reports whether this argument is the "ignore" sentinel. */
 bool bk_status_ignored_f(const bk_thread *b, const void *status);
 bool bk_statuses_ignored_f(const bk_thread *b, const void *statuses);
 static inline bool bk_status_ignored(const bk_thread *b, const void *status)
@@ -30,7 +30,7 @@ static inline bool bk_statuses_ignored(const bk_thread *b, const void *statuses)
 {
     return b->lang == BK_C ? statuses == MPI_STATUSES_IGNORE : bk_statuses_ignored_f(b, statuses);
 }
-/* A constant that is passed in place of an array; 0 for an array. */
+/* A constant passed in place of an array; 0 for an array. */
 uint64_t bk_errcodes(const bk_thread *b, const void *p);
 /* First word of an array descriptor: the data's address (mpi_f08, TS 29113). */
 static inline const void *bk_descriptor_base(const void *d)

@@ -11,8 +11,8 @@ static uint64_t world_rank(int r)
     return r == MPI_UNDEFINED ? (uint64_t)BK_FOREIGN : (uint64_t)r;
 }
 
-/* Compresses n ranks to ranges (first, count, stride), in place of what out
- * holds; out has room for 3n words. Greedy from the left, so equal lists give
+/* Compresses n ranks to ranges (first, count, stride), replacing the content of
+ * out, which has room for 3n words. Greedy from the left, so equal lists give
  * equal ranges. A single rank has stride 0. */
 static uint32_t compress(const int *ranks, int n, uint64_t *out)
 {

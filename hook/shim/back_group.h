@@ -11,7 +11,7 @@
  * words, *n of them; NULL and 0 on failure or for an empty group. */
 #define BK_FOREIGN ((int64_t)0xffffffff)
 uint64_t *bk_group_ranges(MPI_Group group, uint32_t *n);
-/* The group that world ranks count in; MPI_GROUP_NULL before it is known. */
+/* The group that world ranks refer to; MPI_GROUP_NULL while unknown. */
 extern MPI_Group bk_world_group;
 uint64_t bk_group_word(MPI_Group group);
 uint64_t bk_group_new(MPI_Group group);

@@ -1,5 +1,5 @@
-/* What the launcher says of this process: its rank, its job, and whether the job has
- * processes on other machines. */
+/* What the launcher says about this process: its rank, its job, and whether the
+ * job has processes on other machines. */
 #include "back_launch.h"
 
 #include <fcntl.h>
@@ -22,15 +22,15 @@ static const char *variable(const char *name)
     return v != NULL && *v ? v : NULL;
 }
 
-/* Hydra names no job, but marks the processes that MPI_Comm_spawn made. */
+/* Hydra does not name jobs, but marks the processes created by MPI_Comm_spawn. */
 static bool spawned(void)
 {
     const char *v = variable("PMI_SPAWNED");
     return v != NULL && strcmp(v, "0") != 0;
 }
 
-/* Equal in all processes of one MPI_COMM_WORLD: what the launcher calls the
- * job. 0 where it does not say. */
+/* Equal in all processes of one MPI_COMM_WORLD: the launcher's name for the job.
+ * 0 if there is none. */
 static uint64_t world_id(void)
 {
     static const char *const job[] = {
@@ -59,7 +59,7 @@ static int env_number(const char *const *names, size_t n, int otherwise)
     env_number((const char *const[]){ __VA_ARGS__ }, \
                sizeof (const char *const[]){ __VA_ARGS__ } / sizeof (char *), otherwise)
 
-/* Reads a file of /proc as a string; its length. */
+/* Reads a file of /proc as a string; returns its length. */
 static size_t read_proc(int pid, const char *file, char *text, size_t size)
 {
     char path[64];
@@ -91,7 +91,7 @@ static const char *option_of(int pid, const char *option, char *text, size_t siz
     return NULL;
 }
 
-/* Hydra tells ranks nothing that tells its jobs apart. The proxies above them
+/* Hydra tells ranks nothing that distinguishes its jobs. The proxies above them
  * know at which port of which host mpiexec listens. */
 static bool hydra_job(char *job, size_t size)
 {
@@ -118,8 +118,8 @@ static const char *slurm_step(void)
     return step && variable("SLURM_JOB_ID") && strtoul(step, NULL, 10) < SLURM_NO_STEP ? step : NULL;
 }
 
-/* Names the launch, equally on all its machines and unlike others: "" where nothing
- * does. What is asked first is the most certain. */
+/* Names the launch, identically on all its machines and differently from others;
+ * "" if nothing does. The most reliable sources come first. */
 static void name_job(char *job, size_t size)
 {
     const char *v;

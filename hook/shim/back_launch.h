@@ -1,4 +1,4 @@
-/* What the launcher says of this process. */
+/* What the launcher says about this process. */
 #ifndef EFG_BACK_LAUNCH_H
 #define EFG_BACK_LAUNCH_H
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool session_seen;    /* its thread level is not ours to know */
-static _Atomic int sessions; /* that are open */
+static bool session_seen;    /* its thread level is unknown */
+static _Atomic int sessions; /* number of open ones */
 static _Atomic bool world;   /* MPI_Init was called */
 static char version[MPI_MAX_LIBRARY_VERSION_STRING + 1];
 
@@ -68,7 +68,8 @@ void bk_session_started(MPI_Session session, bool failed)
 #endif
 }
 
-/* Another session may begin: only the process's exit tells that this was the last one. */
+/* Another session may begin: only the process's exit shows that this was the last
+ * one. */
 void bk_session_ended(bool failed)
 {
     if (!failed && --sessions == 0 && !world) efg_may_exit(true);
@@ -83,7 +84,7 @@ void bk_finalized(bool failed)
 
 static pthread_key_t thread_key;
 
-/* A call from a later destructor of the thread makes a new state. */
+/* A call from a later destructor of the thread creates a new state. */
 static void thread_ends(void *state)
 {
     bk_thread *b = state;

@@ -1,5 +1,6 @@
-/* Maps from MPI handles to words. A handle value comes back after its object
- * was freed, so constructors overwrite, and frees leave a mark until the map grows. */
+/* Maps from MPI handles to words. A handle's value may be reused after its object
+ * was freed, so constructors overwrite entries, and frees leave a mark until the
+ * map grows. */
 #include "back_thread.h"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@ static size_t home(const bk_map *m, uint64_t key)
     return (size_t)((key * 0x9E3779B97F4A7C15ull) >> 20) & (m->cap - 1);
 }
 
-/* Place of the key, or the empty place where it belongs. */
+/* The key's place, or the empty place where it belongs. */
 static bk_entry *find(const bk_map *m, uint64_t key)
 {
     size_t i = home(m, key);
@@ -24,7 +25,7 @@ static bk_entry *find(const bk_map *m, uint64_t key)
 
 static bool is_live(const bk_entry *e) { return e->word != 0 && bk_is_known(e->word); }
 
-/* Makes room, first in place of the freed handles. */
+/* Makes room, if possible by removing freed handles. */
 static bool grow(bk_map *m)
 {
     size_t live = 0;
@@ -69,9 +70,9 @@ uint64_t bk_map_word(bk_map *m, uint64_t key)
     return entry_of(m, key).word;
 }
 
-enum known { KEEP, OVERWRITE, COUNT };   /* what happens to an entry that is there */
+enum known { KEEP, OVERWRITE, COUNT };   /* what happens to an existing entry */
 
-/* Without memory the map stays as it is: the handle will count as unknown. */
+/* Without memory the map does not change: the handle will count as unknown. */
 static void put(bk_map *m, const bk_entry *e, enum known known)
 {
     bool locked = bk_lock(&m->lock);

@@ -9,14 +9,15 @@
 
 #pragma GCC visibility push(hidden)
 
-/* MPI is asked about a handle only while it has an entry: predefined handles have one, and those
- * that calls returned have one until the program frees them. Of another one MPI might say that
- * it is invalid, and end the program where the program itself would not have. */
+/* MPI is asked about a handle only while the handle has an entry: predefined
+ * handles have one, and those that calls returned have one until the program
+ * frees them. For other handles MPI might raise an error, and end a program that
+ * would not have ended by itself. */
 typedef struct bk_entry {
     uint64_t key, word;      /* word 0: empty; EFG_FREED: the program freed the handle */
     union { uint64_t size; struct bk_comm *comm; } u;
-    uint32_t refs;           /* how often the program must free the handle */
-    uint32_t gen;            /* of a thread's copy: the map's when it was made, 0: none */
+    uint32_t refs;           /* number of times that the program must free the handle */
+    uint32_t gen;            /* of a thread's copy: the map's when it was made; 0: none */
 } bk_entry;
 
 /* Process-wide map from a handle to its word. gen changes with every change of
@@ -34,22 +35,22 @@ extern bk_map bk_comms, bk_wins, bk_files, bk_types, bk_groups, bk_ops, bk_objec
 
 bool bk_map_get(bk_map *m, uint64_t key, bk_entry *out);
 void bk_map_set(bk_map *m, const bk_entry *e);        /* overwrites */
-void bk_map_add(bk_map *m, const bk_entry *e);        /* no-op if the key is there */
+void bk_map_add(bk_map *m, const bk_entry *e);        /* no-op if the key exists */
 /* A call returned this handle: if it did so before for the same object, the
- * program has one more reference to it. */
+ * program has another reference to it. */
 void bk_map_made(bk_map *m, const bk_entry *e);
 /* The program frees a handle once; without a reference left it has no entry. out:
- * the entry before. False: there is none, or the handle is predefined. */
+ * the previous entry. False: there is none, or the handle is predefined. */
 bool bk_map_release(bk_map *m, uint64_t key, bk_entry *out);
 
-/* The word of a handle. If it has no entry: EFG_FREED, or EFG_UNKNOWN if no recorded call returned
- * it, or long ago. */
+/* The word of a handle. If it has no entry: EFG_FREED, or EFG_UNKNOWN if no
+ * recorded call returned it, or one did long ago. */
 uint64_t bk_map_word(bk_map *m, uint64_t key);
 static inline bool bk_is_known(uint64_t word)
 {
     return word != K(EFG_FREED) && word != K(EFG_UNKNOWN);
 }
-/* Fills a thread's copy of an entry; without one it has the word as above. */
+/* Fills a thread's copy of an entry; without an entry it has the word as above. */
 const bk_entry *bk_map_copy(bk_map *m, uint64_t key, bk_entry *copy);
 
 static inline bool bk_is_copy(const bk_map *m, uint64_t key, const bk_entry *copy)

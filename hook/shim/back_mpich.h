@@ -1,4 +1,4 @@
-/* What is special to the ABI that MPICH and its relatives share (libmpi.so.12). */
+/* Specifics of the ABI shared by MPICH and its relatives (libmpi.so.12). */
 #ifndef EFG_BACK_MPICH_H
 #define EFG_BACK_MPICH_H
 
@@ -6,7 +6,8 @@
 
 #define BK_FAMILY "mpich"
 
-/* How the names of files begin that are parts of the library: it is one. */
+/* Prefixes of the names of files that are parts of the library: it is a single
+ * file. */
 #define BK_PARTS ""
 
 /* Bytes received, as MPI_Get_count with MPI_BYTE would say: 63 bits in two
@@ -21,8 +22,8 @@ static inline bool bk_status_cancelled(const MPI_Status *s) { return s->count_hi
 /* The class is a part of the code. */
 #define BK_ANY_CODE_HAS_CLASS 1
 
-/* Handles carry their kind: bits 30-31 say how the object is allocated
- * (1: built in), bits 26-29 what it is. Only built-in requests are shared. */
+/* Handles contain their kind: bits 30-31 say how the object is allocated (1:
+ * built in), bits 26-29 what it is. Only built-in requests are shared. */
 static inline int bk_maybe_shared(uint64_t key) { return ((uint32_t)key >> 30) == 1; }
 
 /* mpif.h: variables that hold the sentinel's address, set when the library's
@@ -43,7 +44,7 @@ static inline int bk_maybe_shared(uint64_t key) { return ((uint32_t)key >> 30) =
 #define BK_SYM_F08_STATUS    "MPIR_F08_MPI_STATUS_IGNORE_OBJ"
 #define BK_SYM_F08_STATUSES  "MPIR_F08_MPI_STATUSES_IGNORE_OBJ"
 
-/* Does mpi_f08 return indices counted from 0? The 4.0 releases do. */
+/* Reports whether mpi_f08 returns indices counted from 0, as the 4.0 releases do. */
 static inline int bk_f08_index_from_zero(const char *version)
 {
     const char *v = strstr(version, "Version:");

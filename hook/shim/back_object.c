@@ -1,5 +1,5 @@
-/* Operations, and the objects that are named by slots: infos, error handlers,
- * keyvals, sessions, messages. */
+/* Operations, and the objects that are identified by slots: infos, error
+ * handlers, keyvals, sessions, messages. */
 #include "back_object.h"
 
 bk_map bk_objects[BK_OBJECTS] = { BK_MAP_INIT, BK_MAP_INIT, BK_MAP_INIT, BK_MAP_INIT, BK_MAP_INIT };
@@ -33,7 +33,7 @@ uint64_t bk_object_out(enum bk_object kind, uint64_t key, bool may_exist)
     return e.word;
 }
 
-/* A stale entry means that the object was freed out of our sight. */
+/* A stale entry means that the object was freed in an unrecorded way. */
 void bk_object_set(enum bk_object kind, uint64_t key, uint64_t id)
 {
     bk_entry old, e = { .key = key, .word = id, .refs = 1 };

@@ -1,4 +1,4 @@
-/* Operations, and the objects that are named by slots. */
+/* Operations, and the objects that are identified by slots. */
 #ifndef EFG_BACK_OBJECT_H
 #define EFG_BACK_OBJECT_H
 
@@ -19,8 +19,8 @@ enum bk_object { BK_INFO, BK_ERRH, BK_KEYVAL, BK_SESSION, BK_MESSAGE, BK_OBJECTS
 
 /* Word of an object handle: constant or id. */
 uint64_t bk_object_word(enum bk_object kind, uint64_t key);
-/* The slot word for a handle that a call returned: a constant, EFG_NEW, or,
- * where the call may return one that lives already, that one's id. */
+/* The slot word for a handle that a call returned: a constant, EFG_NEW or, if the
+ * call may return an existing object, that object's id. */
 uint64_t bk_object_out(enum bk_object kind, uint64_t key, bool may_exist);
 /* After efg_record: id is the new object's. */
 void bk_object_set(enum bk_object kind, uint64_t key, uint64_t id);

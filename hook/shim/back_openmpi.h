@@ -1,23 +1,23 @@
-/* What is special to Open MPI's ABI (libmpi.so.40). */
+/* Specifics of Open MPI's ABI (libmpi.so.40). */
 #ifndef EFG_BACK_OPENMPI_H
 #define EFG_BACK_OPENMPI_H
 
 #define BK_FAMILY "openmpi"
 
-/* How the names of files begin that are parts of the library. */
+/* Prefixes of the names of files that are parts of the library. */
 #define BK_PARTS "mca_", "libmca_", "libopen-pal", "libopen-rte", "libopen_mpi"
 
-/* Bytes received, as MPI_Get_count with MPI_BYTE would say. The field has been
- * at this place since Open MPI 1.5. */
+/* Bytes received, as MPI_Get_count with MPI_BYTE would say. The field has had
+ * this offset since Open MPI 1.5. */
 static inline uint64_t bk_status_bytes(const MPI_Status *s) { return s->_ucount; }
 static inline bool bk_status_cancelled(const MPI_Status *s) { return s->_cancelled != 0; }
 
-/* Error codes are classes, and no other numbers have one. */
+/* Error codes are classes; other numbers have none. */
 #define BK_ANY_CODE_HAS_CLASS 0
 
-/* May this request handle belong to several live requests at once? Operations
- * that complete at once return one static request object; which objects those
- * are depends on the messaging layer. */
+/* Reports whether this request handle may belong to several live requests at
+ * once. Operations that complete immediately return one static request object;
+ * which objects those are depends on the messaging layer. */
 static inline int bk_maybe_shared(uint64_t key) { (void)key; return 1; }
 
 /* Fortran sentinels are the addresses of these variables, wherever the dynamic
@@ -39,7 +39,7 @@ static inline int bk_maybe_shared(uint64_t key) { (void)key; return 1; }
 #define BK_SYM_F08_STATUS    BK_SYM_STATUS
 #define BK_SYM_F08_STATUSES  BK_SYM_STATUSES
 
-/* Does mpi_f08 return indices counted from 0? */
+/* Reports whether mpi_f08 returns indices counted from 0. */
 static inline int bk_f08_index_from_zero(const char *version) { (void)version; return 0; }
 
 #endif

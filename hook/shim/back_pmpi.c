@@ -1,6 +1,6 @@
-/* Calls by PMPI_ names that are not made inside of a recorded call. The MPI library and
- * its parts use these names, too, on threads of their own and in procedures that are not
- * recorded: their calls are no calls of the program. */
+/* Calls by PMPI_ names that are not made inside a recorded call. The MPI library
+ * and its parts use these names, too, on threads of their own and in procedures
+ * that are not recorded: these calls are not the program's. */
 #define _GNU_SOURCE
 #include "back_pmpi.h"
 
@@ -9,7 +9,8 @@
 enum { SEEN = 64 };          /* a power of two */
 
 static const void *library, *self;   /* where the MPI library and this one are loaded */
-/* The newest ones with their hash: twice the address, plus 1 if it is in the library. */
+/* The latest ones by their hash: twice the address, plus 1 if it is in the
+ * library. */
 static _Atomic uint64_t callers[SEEN];
 
 static const void *base_of(const void *address)
@@ -24,7 +25,8 @@ void bk_pmpi_start(void *(*find)(const char *name))
     self = base_of((const void *)(uintptr_t)bk_pmpi_start);
 }
 
-/* Is it in the MPI library, in a part of it that is a file of its own, or here? */
+/* Reports whether it is in the MPI library, in a part of it in a separate file,
+ * or in this library. */
 static bool of_mpi(const void *caller)
 {
     static const char *const parts[] = { BK_PARTS };

@@ -6,9 +6,10 @@
 
 #pragma GCC visibility push(hidden)
 
-/* find knows libraries out of the global scope. */
+/* find knows libraries outside the global scope. */
 void bk_pmpi_start(void *(*find)(const char *name));
-/* Is a call by a PMPI_ name from there to be recorded? If so, it is entered. */
+/* Reports whether a call by a PMPI_ name from there is to be recorded. If so, it
+ * is entered. */
 int bk_enter_pmpi(const void *caller);
 
 #pragma GCC visibility pop

@@ -1,14 +1,13 @@
 /* The map from request handles to requests.
  *
- * Operations that complete at once return a handle that all such requests
- * share. They are told apart by the variable that holds the handle, and where
- * the program moved it, by age, first in, first out: they are all complete, so
- * any one-to-one choice is a true account.
+ * Operations that complete immediately return a handle that all such requests
+ * share. They are distinguished by the variable that holds the handle and, if the
+ * program moved it, by age, first in, first out: they are all complete, so any
+ * one-to-one assignment is correct.
  *
- * A library hands the same few handles out again and again. So a handle keeps
- * its cell in the hash table, and its place, when its request ends, and the
- * next request with it finds both there. What nobody uses is thrown out when
- * the table has to grow.
+ * A library reuses the same few handles. A handle therefore keeps its cell in the
+ * hash table, and its place, when its request ends, and the next request with the
+ * handle finds both. Unused ones are removed when the table has to grow.
  */
 #include "back_request.h"
 #include "back_thread.h"
@@ -19,7 +18,7 @@ enum { NONE = -1, MIN_CELLS = 512, MIN_PLACES = 256, MAX_SHARED = 64 };
 
 _Atomic uint64_t bk_request_changes;
 
-/* What a place holds. */
+/* The content of a place. */
 typedef struct entry {
     uint64_t id;             /* 0: no live request */
     uint64_t bytes;          /* posted */
@@ -27,8 +26,8 @@ typedef struct entry {
     const void *var;
     uint32_t serial;
     uint8_t flags;
-    int8_t shared;           /* number of the shared handle; NONE: it has its own */
-    uint32_t taken;          /* found by the array lookup of this number */
+    int8_t shared;           /* number of the shared handle; NONE: it has a handle of its own */
+    uint32_t taken;          /* found by the array lookup with this number */
     int32_t chain;           /* next older one of handle and variable; next free place */
     int32_t back;            /* next newer one of handle and variable */
     int32_t older, newer;    /* live requests with a shared handle, by age */
@@ -50,16 +49,16 @@ static struct {
     int32_t cap, used, free; /* places, ever used; head of the free list */
     uint32_t serial, lookups;
     cell *cell;
-    uint32_t mask, filled;   /* cells - 1; cells that are not empty */
+    uint32_t mask, filled;   /* number of cells - 1; cells that are not empty */
     struct {
         int32_t oldest, newest;
-        int32_t next;        /* where the search by age goes on in this lookup */
+        int32_t next;        /* where the search by age continues in this lookup */
         uint32_t lookup;
     } shared[MAX_SHARED];
     int nshared;
 } map = { .lock = PTHREAD_MUTEX_INITIALIZER, .free = NONE, .cell = &nothing };
 
-/* Every caller holds the lock where threads may race, so a plain addition does. */
+/* Every caller holds the lock if threads may race, so a plain addition suffices. */
 static inline void changed(void)
 {
     uint64_t n = atomic_load_explicit(&bk_request_changes, memory_order_relaxed);
@@ -68,7 +67,7 @@ static inline void changed(void)
 
 /* ---- cells ---- */
 
-/* The place in the cell of a handle that is shared tells its number. */
+/* The place in the cell of a shared handle encodes its number. */
 static inline int32_t mark_of(int s) { return NONE - 1 - s; }
 static inline bool is_mark(int32_t at) { return at < NONE; }
 
@@ -84,7 +83,7 @@ static inline cell *cell_of(uint64_t key, int shared)
     }
 }
 
-/* Is there anything live behind the cell? */
+/* Reports whether the cell refers to anything live. */
 static bool in_use(const cell *c)
 {
     if (!c->key) return false;
@@ -194,7 +193,7 @@ static void unshare(int32_t at)
     free_place(at);
 }
 
-/* The oldest request with a shared handle that this lookup has not taken yet. */
+/* The oldest request with a shared handle that this lookup has not returned yet. */
 static int32_t by_age(int s, uint32_t lookup)
 {
     if (!lookup) return map.shared[s].oldest;
@@ -240,7 +239,7 @@ static bool complete(uint64_t key)
 }
 
 /* A second live request with the handle of this cell. Either the handle is
- * shared, or the first one ended out of our sight and its entry is stale. */
+ * shared, or the first one ended in an unrecorded way and its entry is stale. */
 static bk_cold void second(cell *c)
 {
     int32_t first = c->at;
@@ -255,8 +254,8 @@ static bk_cold void second(cell *c)
     share(s, first, map.r[first].var);
 }
 
-/* The place for a new request whose handle has none of its own that is free:
- * one for the handle, or one among those that share it. NONE without memory. */
+/* The place for a new request whose handle has no free place of its own: one for
+ * the handle, or one among those that share it. NONE without memory. */
 static __attribute__((noinline)) int32_t other_place(uint64_t key, const void *var)
 {
     if (!room()) return NONE;
@@ -367,7 +366,7 @@ unsigned bk_requests_find(bool c, const void *array, uint32_t n, bk_request *out
 
 /* ---- the life of a request that was found ---- */
 
-/* Is the request that was found at this place still there? */
+/* Reports whether the request that was found at this place still exists. */
 static inline bool still(int32_t at, uint32_t serial)
 {
     return map.r[at].serial == serial && map.r[at].id;

@@ -1,4 +1,4 @@
-/* What the generated wrappers are made of, besides the words: the frame of a
+/* What the generated wrappers consist of, besides the words: the frame of a
  * recorded call. */
 #ifndef EFG_BACK_RUN_H
 #define EFG_BACK_RUN_H
@@ -16,7 +16,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The first word of an event, but for the error class. */
+/* The first word of an event, except for the error class. */
 #define BK_HEADER(proc, lang, large, n) \
     ((uint64_t)(proc) | (uint64_t)(lang) << 16 | (uint64_t)(large) << 18 | (uint64_t)(n) << 24)
 
@@ -29,7 +29,7 @@
 #define BK_HOW_LARGE(how) ((how) >> 18 & 1)
 #define BK_HOW_TS(how)    ((how) >> 19 & 1)
 
-/* The thread's state if this call is to be recorded, else NULL. */
+/* The thread's state if this call is to be recorded, otherwise NULL. */
 static inline bk_thread *bk_enter(void *frame)
 {
     efg_stream *t = efg_enter_at(frame);
@@ -93,7 +93,7 @@ bool bk_leads(bk_thread *b, MPI_Comm comm, int leader);
 bool bk_leads_group(MPI_Group group, int leader);
 
 /* A handle that a call frees: released in its map before the call, because
- * another thread may get the same handle at once; put back if the call fails. */
+ * another thread may get the same handle immediately; restored if the call fails. */
 typedef struct bk_taken {
     bk_map *map;
     bk_entry e;
@@ -112,17 +112,18 @@ void bk_session_ended(bool failed);
 void bk_finalized(bool failed);
 
 /* A wrapper in the table that the linker collects, of all files. Functions are
- * told by their distance from this: a process would have to relocate pointers, and
- * keep the relocations and all the pointers in memory, for the few that it uses. */
+ * identified by their distance from it: a process would have to relocate
+ * pointers, and to keep the relocations and all pointers in memory, for the few
+ * that it uses. */
 typedef struct bk_wrapper {
     int32_t fn;
-    uint16_t slot, query;    /* query: with --queries only */
+    uint16_t slot, query;    /* query: only with --queries */
 } bk_wrapper;
 
 extern const bk_wrapper __start_efg_wrappers[] __attribute__((visibility("hidden")));
 extern const bk_wrapper __stop_efg_wrappers[] __attribute__((visibility("hidden")));
 
-/* A function that only BK_WRAPPER names. */
+/* A function that is named only by BK_WRAPPER. */
 #define BK_ENTRY static __attribute__((used))
 
 /* Enters a function in the table; the slot's number and query are numerals. */

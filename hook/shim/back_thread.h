@@ -1,4 +1,4 @@
-/* What the back end keeps for each thread, and its locks. */
+/* The back end's state of each thread, and its locks. */
 #ifndef EFG_BACK_THREAD_H
 #define EFG_BACK_THREAD_H
 

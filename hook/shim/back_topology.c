@@ -1,4 +1,4 @@
-/* Sizes that the lengths of array arguments depend on. */
+/* Sizes that determine the lengths of array arguments. */
 #include "back_topology.h"
 
 int bk_local_size(bk_thread *b, MPI_Comm comm)

@@ -1,4 +1,4 @@
-/* Sizes that the lengths of array arguments depend on. */
+/* Sizes that determine the lengths of array arguments. */
 #ifndef EFG_BACK_TOPOLOGY_H
 #define EFG_BACK_TOPOLOGY_H
 
@@ -6,7 +6,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Sizes in the communicator's topology; 0 if it has none of that kind. */
+/* Sizes in the communicator's topology; 0 if it has no topology of that kind. */
 int bk_local_size(bk_thread *b, MPI_Comm comm);
 int bk_indegree(bk_thread *b, MPI_Comm comm);
 int bk_outdegree(bk_thread *b, MPI_Comm comm);

@@ -1,5 +1,5 @@
-/* Datatypes: named by their structure, so that a type that is built anew in
- * every iteration is one type. */
+/* Datatypes: named by their structure, so that a type that is created in every
+ * iteration is one type. */
 #include "back_const.h"
 #include "back_type.h"
 
@@ -7,12 +7,12 @@
 
 #if !defined(BK_NO_PMPI_Type_get_envelope_c) && !defined(BK_NO_PMPI_Type_get_contents_c)
 #define LARGE_CONTENTS
-typedef MPI_Count bk_int;   /* large-count types can only be asked this way */
+typedef MPI_Count bk_int;   /* large-count types can only be queried in this way */
 #else
 typedef int bk_int;
 #endif
 
-/* What MPI_Type_get_contents tells. */
+/* The result of MPI_Type_get_contents. */
 typedef struct contents {
     int combiner;
     bk_int nint, naddr, ncount, ntype;
@@ -37,8 +37,8 @@ static bool get_contents(MPI_Datatype type, contents *c)
 #ifdef LARGE_CONTENTS
     MPI_Aint *addrs = malloc(((size_t)c->naddr + 1) * sizeof *addrs);
     if (addrs == NULL) return false;
-    /* In the large variant displacements come as counts; addresses are left
-     * for types that were made with addresses. */
+    /* In the large variant displacements are counts; addresses remain for types
+     * that were created with addresses. */
     MPI_Count *a = c->addrs;
     bool ok = PMPI_Type_get_contents_c(type, c->nint, c->naddr, c->ncount, c->ntype, c->ints, addrs,
                                        c->counts, c->types) == MPI_SUCCESS;
@@ -78,7 +78,7 @@ static void canonical_ints(const contents *c, uint64_t *w)
     }
 }
 
-/* Gives back the handles that MPI_Type_get_contents made. */
+/* Frees the handles that MPI_Type_get_contents created. */
 static void release(const contents *c)
 {
     for (bk_int i = 0; i < c->ntype; i++) {
@@ -95,7 +95,7 @@ static void release(const contents *c)
 static uint64_t structure(bk_thread *b, MPI_Datatype type, MPI_Count size);
 static MPI_Count size_of(MPI_Datatype type);
 
-/* The word of a type that another one is made of: the program may have freed it since. */
+/* The word of a component type: the program may have freed it since. */
 static uint64_t inner(bk_thread *b, MPI_Datatype type)
 {
     uint64_t word = bk_type_word(b, type);
@@ -150,7 +150,7 @@ static MPI_Count size_of(MPI_Datatype type)
 #ifndef BK_NO_PMPI_Type_size_x
     PMPI_Type_size_x(type, &size);
 #else
-    PMPI_Type_size_c(type, &size);   /* MPI-4 has it in its place */
+    PMPI_Type_size_c(type, &size);   /* MPI-4's replacement */
 #endif
     return size;
 }

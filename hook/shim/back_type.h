@@ -22,7 +22,7 @@ static inline uint64_t bk_type_size(bk_thread *b, MPI_Datatype type)
     return bk_type_entry(b, type)->u.size;
 }
 uint64_t bk_type_new(bk_thread *b, MPI_Datatype type);
-/* What MPI_Type_get_envelope tells; 0 of a type that is not known. */
+/* From MPI_Type_get_envelope; 0 for an unknown type. */
 int64_t bk_num_integers(bk_thread *b, MPI_Datatype type);
 int64_t bk_num_addresses(bk_thread *b, MPI_Datatype type);
 int64_t bk_num_large_counts(bk_thread *b, MPI_Datatype type);

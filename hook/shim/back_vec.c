@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-/* Blocks are linked, newest first, so that what was handed out stays where it
- * is while the event is being formed. */
+/* Blocks are linked, newest first, so that memory that was handed out stays where
+ * it is while the event is being formed. */
 struct bk_block {
     struct bk_block *older;
     size_t cap, used;
@@ -131,7 +131,7 @@ uint64_t bk_string(const char *s)
     return s != NULL ? efg_string_word(s, strlen(s)) : EFG_ABSENT;
 }
 
-/* Length without trailing blanks: that is what the libraries hand on. */
+/* Length without trailing blanks, as passed on by the libraries. */
 static size_t trimmed(const char *s, size_t len)
 {
     while (len > 0 && s[len - 1] == ' ') len--;

@@ -1,4 +1,5 @@
-/* Windows and files: (communicator, how made or which name), and a number. */
+/* Windows and files: (communicator, how they were created or the name), and a
+ * number. */
 #include "back_comm.h"
 #include "back_win.h"
 
@@ -11,7 +12,7 @@ static uint64_t name(bk_map *m, uint64_t key, enum efg_def_kind def, const uint6
     return e.word;
 }
 
-/* The family of the communicator, so that a loop that makes a communicator and
+/* The family of the communicator, so that a loop that creates a communicator and
  * a window each time has one family of windows. */
 static uint64_t comm_family(bk_thread *b, MPI_Comm comm)
 {

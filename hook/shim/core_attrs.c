@@ -21,7 +21,7 @@ static inline uint64_t id_of_first_slot(const graph *g, const seg_node *p)
     return EFG_ID_BIT | (uint64_t)g->s->thread << 50 | (uint64_t)p->index << 24;
 }
 
-/* What the private half of a node with demoted words says of them. */
+/* What the private half of a node with demoted words says about them. */
 static int remember_demoted(const graph *g, seg_node *p, uint64_t header, bool scalars)
 {
     node_priv *q = priv_of(p);
@@ -73,7 +73,7 @@ static int grow_slots(efg_slots *s)
     return 0;
 }
 
-/* The lowest free slot, of which there is one; it is taken. */
+/* The lowest free slot, which must exist; it is taken. */
 static inline uint64_t lowest_slot(efg_slots *s)
 {
     uint32_t k = s->full;
@@ -122,7 +122,7 @@ static int push_ident(seg_seq *s, uint64_t w)
     if (EFG_IS_CONST(w))
         return seq_push(s, (w & ~EFG_ABSENT) << 1 | 1);
     int64_t i = efg_def_index(w);
-    if (i < 0) {                /* nobody said what it is: at least its word is kept */
+    if (i < 0) {                /* it has no definition: at least its word is kept */
         efg_def(EFG_DEF_UNKNOWN, w, NULL, 0, NULL, 0);
         i = efg_def_index(w);
     }
@@ -173,7 +173,7 @@ static __attribute__((noinline)) int add_demoted(graph *g, seg_node *p, efg_stre
     return graph_publish(g, e, p, h);
 }
 
-/* Where all demoted words are integers. */
+/* If all demoted words are integers. */
 static int add_scalars(graph *g, seg_node *p, efg_stream *e)
 {
     const seg_attr *a = efg_ptr(p->attrs);
@@ -187,7 +187,7 @@ static int add_scalars(graph *g, seg_node *p, efg_stream *e)
     return graph_publish(g, e, p, h);
 }
 
-/* The quick way is for one thread, a new object, no other word demoted, and a
+/* The fast path is for one thread, a new object, no other demoted word, and a
  * slot that the running repeat expects. */
 int graph_add_masked(graph *g, seg_node *p, efg_stream *e)
 {

@@ -1,5 +1,5 @@
-/* Definitions: what identity words stand for. An append-only list in the
- * segment, one for the process, and a private index over it. */
+/* Definitions: the contents of identity words. An append-only list in the
+ * segment, one for the process, with a private index. */
 #include "core_internal.h"
 #include "xxh64.h"
 

@@ -1,10 +1,10 @@
-/* The path of the event that was expected: inline, for the one caller. */
+/* The path of an expected event: inline, for its only caller. */
 #ifndef EFG_CORE_FAST_H
 #define EFG_CORE_FAST_H
 
 #include "core_internal.h"
 
-/* Do the words belong to the node, demoted ones aside? */
+/* Reports whether the words belong to the node, ignoring demoted ones. */
 static inline bool matches_masked(const seg_node *p, const uint64_t *w, unsigned n)
 {
     const uint64_t *s = node_words(p);
@@ -15,15 +15,15 @@ static inline bool matches_masked(const seg_node *p, const uint64_t *w, unsigned
     return true;
 }
 
-/* Do the words belong to the node? */
+/* Reports whether the words belong to the node. */
 static inline bool matches(const seg_node *p, const uint64_t *w, unsigned n)
 {
     const uint64_t *s = node_words(p);
-    if (p->live != n || w[1] != s[1])   /* the callsite tells most nodes apart */
+    if (p->live != n || w[1] != s[1])   /* the callsite distinguishes most nodes */
         return false;
     uint64_t d = (w[0] ^ s[0]) | (w[2] ^ s[2]);
-    /* Word by word: wider loads would wait for the stores just made. One jump
-     * to the last word, down from there. */
+    /* Word by word, because wider loads would wait for the stores just made. One
+     * jump to the last word, and down from there. */
 #define WORD(i) case (i) + 1: d |= w[i] ^ s[i]; __attribute__((fallthrough))
     switch (n) {
     WORD(31); WORD(30); WORD(29); WORD(28); WORD(27); WORD(26); WORD(25); WORD(24); WORD(23); WORD(22);
@@ -41,7 +41,7 @@ static inline uint64_t graph_roll(uint64_t h, uint64_t v)
     return ((h << 5 | h >> 59) ^ v) * 0x9E3779B185EBCA87ull;
 }
 
-/* Makes the event at p the stream's last. -1 when out of space. */
+/* Publishes the event at p as the stream's last one. -1 when out of space. */
 static inline int graph_publish(graph *g, const efg_stream *e, seg_node *p, uint64_t hash)
 {
     if (unlikely(g->trace) && trace_event(g, p, e) != 0)
@@ -69,7 +69,7 @@ static inline int graph_add(graph *g, efg_stream *e)
     return graph_publish(g, e, p, graph_roll(g->hash, p->hash));
 }
 
-/* The bin of a time; all from the last bin's on share it. */
+/* The bin of a time; longer times share the last bin. */
 static inline unsigned bin_of(uint64_t ns)
 {
     return 60 - (unsigned)__builtin_clzll(ns | 8);
@@ -80,7 +80,7 @@ static inline uint64_t at_last_bin(uint64_t ns)
     return ns < last ? ns : last;
 }
 
-/* Counts the times of the newest event, at p. -1: there will soon be no space to
+/* Counts the times of the latest event, at p. -1: there will soon be no space to
  * count more. */
 static inline int graph_times(const seg_node *p, uint64_t dur, uint64_t gap)
 {

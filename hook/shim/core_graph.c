@@ -1,13 +1,13 @@
 /* The event flow graph of one stream: nodes, edges, branch runs.
  *
- * An event that goes where the last one from the same node went takes
- * core_fast.h's way: its words are those of the predicted node, and a counter
+ * An event whose step is the same as the last one from the same node takes the
+ * path in core_fast.h: its words are those of the predicted node, and a counter
  * goes up. Everything else (another successor, a new node, a demoted word) is
- * here. efg/builder.go is the same in Go.
+ * here. efg/builder.go is the Go counterpart.
  *
  * Order of stores: a reader takes the published number of events and walks the
- * graph that far, so whatever an event adds must be there before Events says
- * so, and may be there without harm if it never does. */
+ * graph that far, so whatever an event adds must be stored before Events counts
+ * the event, and does no harm if Events never does. */
 #include "core_fast.h"
 #include "core_node.h"
 #include "xxh64.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 
 struct index_entry {
-    uint32_t key;               /* of the node's lookup_key, the half that is not its place */
+    uint32_t key;               /* of the node's lookup_key, the half that does not determine its place */
     uint32_t node;              /* ref */
 };
 
@@ -151,7 +151,7 @@ static seg_node *make_node(graph *g, const efg_stream *e, uint64_t mask)
     return p;
 }
 
-/* The node of an event by its signature; made if it is new. */
+/* The node of an event by its signature; created if it is new. */
 static seg_node *find_node(graph *g, const efg_stream *e)
 {
     unsigned n = EFG_NWORDS(e->w[0]);
@@ -175,8 +175,8 @@ static seg_node *find_node(graph *g, const efg_stream *e)
     }
 }
 
-/* The node of an event at the site of this live node, on which words are demoted; NULL if
- * there is none yet. All live nodes of a site have the same mask. */
+/* The node of an event at the site of this live node, on which words are demoted;
+ * NULL if there is none yet. All live nodes of a site have the same mask. */
 static seg_node *neighbour(const graph *g, const seg_node *p, const uint64_t *w, unsigned n)
 {
     const uint64_t *s = node_words(p);
@@ -186,8 +186,8 @@ static seg_node *neighbour(const graph *g, const seg_node *p, const uint64_t *w,
     return at->node != 0 ? efg_ptr(at->node) : NULL;
 }
 
-/* The node of an event: one that its callsite and object had of late, or any other. A
- * live node whose words fit is always the right one. */
+/* The node of an event: a recent one of its callsite and object, or any other. A
+ * live node whose words match is always the right one. */
 static inline seg_node *node_of(graph *g, const efg_stream *e)
 {
     unsigned n = EFG_NWORDS(e->w[0]);
@@ -206,8 +206,8 @@ static inline seg_node *node_of(graph *g, const efg_stream *e)
 
 /* ---- edges ---- */
 
-/* Where the table has a successor, or room for it. Numbers of successors that lie
- * close to each other, as most do, do not collide. */
+/* The place of a successor in the table, or room for it. Numbers of successors
+ * that are close to each other, as most are, do not collide. */
 static inline uint32_t edge_place(const node_priv *q, const seg_node *to)
 {
     uint32_t end = ((uint32_t)1 << q->bits) - 1;
@@ -247,7 +247,8 @@ static int grow_edges(node_priv *q)
     return 0;
 }
 
-/* Adds a node's edge number NUMBER after the one before it; NULL when out of space. */
+/* Adds a node's edge with this number after the previous one; NULL when out of
+ * space. */
 static seg_edge *append_edge(seg_node *p, seg_edge *before, uint32_t number, const seg_node *to)
 {
     seg_edge *e = efg_alloc(sizeof *e, sizeof *e);
@@ -263,7 +264,7 @@ static seg_edge *append_edge(seg_node *p, seg_edge *before, uint32_t number, con
     return e;
 }
 
-/* The private half, with the first edge in it, of a node that has one. */
+/* The private half of a node with one edge, with that edge in it. */
 static node_priv *several_edges(seg_node *p)
 {
     node_priv *q = priv_of(p);
@@ -289,7 +290,7 @@ static int64_t add_edge(seg_node *p, node_priv *q, const seg_node *to)
     return q->nedges++;
 }
 
-/* The edge's runs vary from now on; the new one is r long. */
+/* The edge's runs vary from now on; the new one has length r. */
 static int begin_to_vary(seg_node *p, seg_edge *e, uint64_t r)
 {
     seg_varies *v = efg_alloc(sizeof *v, SEG_REF_UNIT);
@@ -305,7 +306,7 @@ static int begin_to_vary(seg_node *p, seg_edge *e, uint64_t r)
     return 0;
 }
 
-/* Closes p's current branch run, which is one of e and r long. */
+/* Closes p's current branch run, which belongs to e and has length r. */
 static int close_run(seg_node *p, seg_edge *e, uint64_t r)
 {
     if (e->varies != 0) {
@@ -322,7 +323,8 @@ static int close_run(seg_node *p, seg_edge *e, uint64_t r)
     return 0;
 }
 
-/* Closes p's branch run, which is r long, and enters that the next is one of this edge. */
+/* Closes p's branch run of length r, and enters that the next one belongs to this
+ * edge. */
 static int enter_run(seg_node *p, uint64_t r, uint32_t edge, uint32_t number)
 {
     seg_edge *old = efg_ptr(p->cur);
@@ -350,13 +352,14 @@ static int start_run(seg_node *p, uint32_t edge, uint32_t number, const seg_node
 
 /* ---- turns at nodes with many edges ---- */
 
-/* Their tables of edges are larger than the caches. A turn is noted in the stream, and
- * entered at the node when some more were noted: meanwhile what that changes is fetched.
- * Turns of one node are entered in order. If there is no space to enter a turn it stays
- * noted, as the event that made it is published. */
+/* Their tables of edges are larger than the caches. A turn is noted in the
+ * stream, and entered at the node after several more were noted: meanwhile what
+ * it changes is prefetched. Turns of one node are entered in order. If there is
+ * no space to enter a turn it stays noted, because the event that made it is
+ * published. */
 
 #ifndef GRAPH_MANY_EDGES
-#define GRAPH_MANY_EDGES 256    /* tests have fewer */
+#define GRAPH_MANY_EDGES 256    /* fewer in tests */
 #endif
 
 static int enter_oldest(graph *g)
@@ -381,7 +384,7 @@ static int enter_oldest(graph *g)
     return 0;
 }
 
-/* The edge of a turn is known by now: fetches what its number will change. */
+/* The edge of a turn is known by now: prefetches what its number will change. */
 static void fetch_more(const seg_turn *t)
 {
     const seg_node *p = efg_ptr(t->from);
@@ -390,7 +393,7 @@ static void fetch_more(const seg_turn *t)
         seq_fetch(efg_ptr(p->runs), known->number);
 }
 
-/* The node's Run and Pred are those of the newest run, at once. */
+/* The node's Run and Pred are those of the latest run, immediately. */
 static int note_turn(graph *g, seg_node *p, node_priv *q, const seg_node *to)
 {
     seg_stream *s = g->s;
@@ -446,8 +449,9 @@ static int step(graph *g, seg_node *from, const seg_node *to)
     return number >= 0 ? start_run(from, q->edges[number], (uint32_t)number, to) : -1;
 }
 
-/* Goes to the successor that the branch runs of p so far suggest, if the event is
- * that. NULL if it is not, and *err -1 if it is and there is no space. */
+/* Moves to the successor that the previous branch runs of p suggest, if the event
+ * belongs to it. NULL if it does not; *err is -1 if it does but there is no
+ * space. */
 static inline seg_node *step_as_expected(seg_node *p, const efg_stream *e, int *err)
 {
     uint64_t i;
@@ -465,8 +469,8 @@ static inline seg_node *step_as_expected(seg_node *p, const efg_stream *e, int *
 
 /* ---- the event ---- */
 
-/* Fetches what the next event will change if it turns again: of a large graph all of it
- * is far away, and the program's call takes a while. */
+/* Prefetches what the next event will change if it turns again: in a large graph
+ * nothing of that is in the caches, and the program's call takes a while. */
 static inline void expect_turn(const seg_node *p)
 {
     const seg_seq *runs = efg_ptr(p->runs);
@@ -493,7 +497,7 @@ int graph_turn(graph *g, efg_stream *e)
     return graph_publish(g, e, p, graph_roll(g->hash, p->hash));
 }
 
-/* Its header keeps it apart from those polls of the callsite that found something. */
+/* Its header distinguishes it from polls of the callsite that found something. */
 seg_node *graph_count(graph *g, efg_stream *e)
 {
     e->w[0] |= EFG_COUNTED;

@@ -1,4 +1,4 @@
-/* What the recorder's files share. */
+/* Declarations shared by the recorder's files. */
 #ifndef EFG_CORE_INTERNAL_H
 #define EFG_CORE_INTERNAL_H
 
@@ -27,29 +27,29 @@ static inline uint32_t efg_ref(const void *p)
 /* Creates and maps the file DIR/HOST.PID.TIME.seg. 0, or -1 with *why set. */
 int efg_segment_open(const char *dir, const char **why);
 
-/* Tells a daemon, to which fd is a connection, that the segment is there, and closes fd.
- * Nothing is waited for. */
+/* Tells a daemon, to which fd is a connection, that the segment exists, and
+ * closes fd. Does not wait for anything. */
 void efg_segment_register(int fd);
 
 /* Zeroed space, aligned to align (a power of two, at least SEG_REF_UNIT). NULL:
  * no more space, recording has stopped (header full). Any thread. */
 void *efg_alloc(size_t bytes, size_t align);
 
-/* In a forked child: puts private memory, empty and full, in the segment's place,
- * so that nothing the child does reaches its parent's file. */
+/* In a forked child: replaces the segment by private memory, empty and full, so
+ * that nothing the child does reaches its parent's file. */
 void efg_segment_leave(void);
 
-/* Marks the segment as full; later allocations fail at once. */
+/* Marks the segment as full; later allocations fail immediately. */
 void efg_segment_full(int err);
 
-/* Orders the stores that fill a record before the store that publishes it.
- * x86-64 keeps stores in order; the compiler must, too. */
+/* Orders the stores that fill a record before the store that publishes it. x86-64
+ * keeps stores in order; the compiler must do so, too. */
 #define efg_publish_barrier() atomic_thread_fence(memory_order_release)
 
 /* ---- core_table.c: private tables that grow ---- */
 
-/* Zeroed memory, NULL if there is none; and back, with the size that it was asked
- * for with. p may be NULL if that is 0. */
+/* Allocates zeroed memory, NULL if there is none; frees it, with the size with
+ * which it was allocated. p may be NULL if that is 0. */
 void *efg_table_new(size_t bytes);
 void efg_table_free(void *p, size_t bytes);
 
@@ -65,12 +65,12 @@ typedef struct seq seq;   /* private half of a seg_seq */
 
 /* A new empty sequence; delta: store differences. NULL when out of space. */
 seg_seq *seq_new(bool delta);
-/* Appends v. 0, or -1 when out of space (the sequence keeps what it has). */
+/* Appends v. 0, or -1 when out of space (the sequence keeps its values). */
 int seq_push(seg_seq *s, uint64_t v);
 /* The value that the running repeat expects next; false if there is none. */
 bool seq_predict(const seg_seq *s, uint64_t *v);
 
-/* Fetches what appending v will change, if v is what comes next. */
+/* Prefetches what appending v will change, if v is the next value. */
 void seq_fetch(const seg_seq *s, uint64_t v);
 
 /* ---- core_defs.c: definitions ---- */
@@ -78,14 +78,14 @@ void seq_fetch(const seg_seq *s, uint64_t v);
 /* Number of the definition of an identity word (its place in the list), or -1. */
 int64_t efg_def_index(uint64_t word);
 
-/* ---- gen/schema.c: what the words of a procedure are (signature) ---- */
+/* ---- gen/schema.c: the words of procedures (signature) ---- */
 
 enum efg_word_kind { EFG_W_SCALAR, EFG_W_IDENT, EFG_W_VEC, EFG_W_SLOT };
 
 typedef struct efg_schema {
-    uint8_t n;                      /* words, the three of the site included */
-    uint8_t slot;                   /* the slot word, 0: none */
-    uint8_t poll;                   /* the word that is 0 when nothing was found, 0: no poll */
+    uint8_t n;                      /* number of words, including the three of the site */
+    uint8_t slot;                   /* the slot word; 0: none */
+    uint8_t poll;                   /* the word that is 0 if nothing was found; 0: not a poll */
     uint8_t kind[EFG_MAX_WORDS];
 } efg_schema;
 
@@ -96,38 +96,39 @@ extern const unsigned efg_nschemas;
 #define EFG_NWORDS(header) ((unsigned)((header) >> 24) & 0xff)
 #define EFG_COUNTED        ((uint64_t)1 << 19) /* in a header: of polls that are only counted */
 
-/* ---- core_tools.c: libraries that are preloaded in front of us ---- */
+/* ---- core_tools.c: libraries preloaded before this one ---- */
 
-/* Notes them; front is an address in our own that was preloaded. */
+/* Finds them; front is an address in the front. */
 void efg_find_tools(const void *front);
-/* Is the address in one of them? */
+/* Reports whether the address is in one of them. */
 bool efg_in_tool(const void *address);
-/* Where the call returns to that reached such a library first: frame is that of the
- * wrapper, address where it returns to, in a tool. NULL if that is not known, or if the
- * tool calls by itself, on a thread of its own or when the process begins or ends. */
+/* The return address of the program's call that first reached such a library:
+ * frame is that of the wrapper, address its return address, in a tool. NULL if
+ * unknown, or if the tool calls by itself, on a thread of its own or when the
+ * process begins or ends. */
 const void *efg_behind_tools(efg_stream *t, const void *frame, const void *address);
 
 /* ---- core_unwind.c: a call up the stack ---- */
 
 typedef struct efg_frame {
-    uintptr_t pc, sp, bp;           /* where a function goes on, and with what */
+    uintptr_t pc, sp, bp;           /* where a function continues, and with which registers */
 } efg_frame;
 
-/* How to go up from a place. */
+/* How to unwind from an address. */
 typedef struct efg_rule {
-    uint8_t reg;                    /* the number of a register; 0: not known */
+    uint8_t reg;                    /* number of a register; 0: unknown */
     bool bp_saved;
     int32_t frame;                  /* from reg to where the caller's stack pointer will be */
     int32_t bp;                     /* from there to the saved %rbp */
 } efg_rule;
 
-/* Those of the newest places with their hash; zeroes at first. */
+/* The rules of recent addresses by their hash; initially zero. */
 typedef struct efg_rules { uintptr_t pc[64]; efg_rule rule[64]; } efg_rules;
 
-/* The function that the wrapper whose frame address this is returns to. */
+/* The function to which the wrapper with this frame address returns. */
 efg_frame efg_caller_frame(const void *frame);
-/* Goes to the caller of the function. False: it is not known how. Reads no memory but
- * that of the stack, where the tables for exceptions say. */
+/* Moves to the function's caller. False: it is unknown how. Reads only memory of
+ * the stack at the positions given by the tables for exceptions. */
 bool efg_unwind(efg_frame *f, efg_rules *rules);
 
 /* ---- core_graph.c: nodes, edges, branch runs ---- */
@@ -144,7 +145,7 @@ typedef struct graph {
     uint64_t hash;              /* rolling, of the events so far */
     bool times;
     bool trace;                 /* the times of each event, too: */
-    int64_t ahead;              /* by how much the clock of their codes is ahead, ns */
+    int64_t ahead;              /* difference by which the clock of their codes is ahead, ns */
     uint64_t clock;             /* end of the last event, ns since the stream's first tick */
     uint64_t gap, dur;          /* of the event that trace_event saw last, ns */
     seg_node *tail;             /* newest node */
@@ -162,28 +163,30 @@ graph *graph_new(seg_stream *s, bool times, bool trace);
  * word that is EFG_NEW becomes the lowest free slot of the event's node; id, 0
  * before, is then the new object's id word, and slots are the node's. Returns 0,
  * or -1 when out of space: the event is not recorded then, those before it stay.
- * graph_add is in core_fast.h; it leaves all but the most frequent case to: */
+ * graph_add is in core_fast.h; it handles only the most frequent case and leaves
+ * the rest to: */
 int graph_turn(graph *g, efg_stream *e);
 int graph_add_masked(graph *g, seg_node *p, efg_stream *e);
 
-/* Counts the event, a failed poll, at a node of its own, which is no part of the
+/* Counts the event, a failed poll, at a separate node, which is not part of the
  * sequence: its Run is their number. Returns the node, NULL when out of space. */
 seg_node *graph_count(graph *g, efg_stream *e);
 
-/* Gives the slot of an id of this stream back. Any thread, if efg_slots_shared. */
+/* Releases the slot of an id of this stream. Any thread, if efg_slots_shared. */
 void graph_slot_free(graph *g, uint64_t id);
 
 /* ---- core_times.c ---- */
 
-/* Counts one more in a bin of the calls and one of the gaps, one of whose low bytes
- * goes to 128 or 0. -1: there is no space for what comes after; what there was is
+/* Increments a bin of the calls and one of the gaps, where one of the low bytes
+ * becomes 128 or 0. -1: there is no space for later increments; this one is
  * counted. */
 int times_carry(seg_node_stats *t, unsigned dur, unsigned gap);
 
 /* ---- core_trace.c ---- */
 
-/* To be called once, before the first event, if times of each event are wanted:
- * with a relative error in parts of 10,000. 0, or -1 when out of memory. */
+/* Must be called once, before the first event, if times of each event are
+ * requested: with a relative error in parts of 10,000. 0, or -1 when out of
+ * memory. */
 int trace_open(uint32_t error);
 /* Adds the times of an event that is about to be published, at p. -1 when out of
  * space: it must not be published then. */
@@ -196,9 +199,9 @@ sites *sites_new(void);
 /* Mask of the demoted words for events like w. 0 on success. */
 int sites_mask(sites *t, const uint64_t *w, uint64_t *mask);
 
-/* To be called before a node for w is made. Returns 1 if the site was full and
- * has demoted a word (its nodes are dead; ask for the mask again), 0 if there
- * was room, -1 when out of memory. */
+/* Must be called before a node for w is made. Returns 1 if the site was full and
+ * has demoted a word (its nodes are dead; request the mask again), 0 if there was
+ * room, -1 when out of memory. */
 int sites_make_room(sites *t, const uint64_t *w);
 int sites_add_node(sites *t, const uint64_t *w, seg_node *node);
 

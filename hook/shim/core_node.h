@@ -1,4 +1,4 @@
-/* What core_graph.c and core_attrs.c share of a node. */
+/* What core_graph.c and core_attrs.c share about a node. */
 #ifndef EFG_CORE_NODE_H
 #define EFG_CORE_NODE_H
 
@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Private half of a node; only nodes with several edges, or slots, have one. */
+/* Private half of a node; only nodes with several edges, or with slots, have one. */
 typedef struct node_priv {
     uint32_t *edges;            /* refs, by number */
     struct by_successor {
@@ -16,12 +16,12 @@ typedef struct node_priv {
     } *table;
     uint32_t bits;              /* the table has 1 << bits entries, cap is half of it */
     uint32_t nedges, cap;
-    uint32_t unentered;         /* turns that are noted in the stream */
+    uint32_t unentered;         /* number of its turns that are noted in the stream */
     efg_slots slots;
-    uint64_t slot_ids;          /* id of slot 0, of a node where only the slot is demoted */
-    seg_seq *slot_values;       /* the slots then */
-    unsigned slot_only;         /* the slot's word then, else 0 */
-    bool demoted;               /* other words than a slot are */
+    uint64_t slot_ids;          /* id of slot 0, for a node where only the slot is demoted */
+    seg_seq *slot_values;       /* then: the slots */
+    unsigned slot_only;         /* then: the slot's word; otherwise 0 */
+    bool demoted;               /* words other than a slot are */
     bool scalars;               /* they are integers, and there is no slot: only values */
 } node_priv;
 
@@ -33,7 +33,8 @@ static inline node_priv *priv_of(seg_node *p)
     return (node_priv *)(uintptr_t)p->priv;
 }
 
-/* Are words of the node demoted, besides the slot of a new object? */
+/* Reports whether words of the node are demoted, besides the slot of a new
+ * object. */
 static inline bool is_demoted(const seg_node *p)
 {
     const node_priv *q = (node_priv *)(uintptr_t)p->priv;
@@ -67,7 +68,7 @@ static inline void slots_unlock(graph *g)
 
 /* ---- core_attrs.c ---- */
 
-/* Gives a new node the attribute streams of its mask. 0, or -1 when out of space. */
+/* Creates the attribute streams of a new node's mask. 0, or -1 when out of space. */
 int graph_make_attrs(const graph *g, seg_node *p, uint64_t header);
 
 #endif

@@ -1,5 +1,5 @@
 /* Places: callsites as (module, offset), and, on request, buffers as (region,
- * offset). Both turn addresses of this process into words that do not depend
+ * offset). Both translate addresses of this process into words that do not depend
  * on where things were loaded. */
 #define _GNU_SOURCE
 #include "core_internal.h"
@@ -80,7 +80,7 @@ static void main_program_path(module_query *q)
     q->path[n > 0 ? n : 0] = '\0';
 }
 
-/* Identity of a module: its build-id, else its file's name. */
+/* Identity of a module: its build-id, otherwise its file's name. */
 static uint64_t module_word(const module_query *q)
 {
     const char *slash = strrchr(q->path, '/');

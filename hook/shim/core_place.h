@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /* Word of the call that returns to the address; defines it. 0: in no module.
- * Slow: callers keep the answer by address. */
+ * Slow: callers cache the result by address. */
 uint64_t efg_place_word(const void *return_address);
 
 #endif

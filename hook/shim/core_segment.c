@@ -2,11 +2,12 @@
  * internal/segment/FORMAT.md. Nothing here runs on the path of a recorded call
  * unless a new node, edge or chunk is needed.
  *
- * Address space is reserved once; the file grows into it. Space is allocated
- * with posix_fallocate before it is mapped, because a store into a page that a
- * full tmpfs cannot give raises SIGBUS. Signals wait meanwhile: a timer's would
- * interrupt the allocation again and again. No descriptor stays open: a program
- * that closes all descriptors and opens its own must not find us writing. */
+ * Address space is reserved once; the file grows into it. Space is allocated with
+ * posix_fallocate before it is mapped, because a store into a page that a full
+ * tmpfs cannot provide raises SIGBUS. Signals are blocked meanwhile: those of a
+ * timer would interrupt the allocation repeatedly. No descriptor stays open: a
+ * program may close all descriptors and open its own, which must not be written
+ * to. */
 #define _GNU_SOURCE
 #include "core_internal.h"
 
@@ -43,8 +44,8 @@ void efg_lock(efg_lock_t *l)
 
 void efg_unlock(efg_lock_t *l) { atomic_flag_clear_explicit(l, memory_order_release); }
 
-/* How much address space to reserve: as good as unlimited, but a small part of
- * RLIMIT_AS where that is set, for the program needs the rest. */
+/* How much address space to reserve: practically unlimited, but a small part of
+ * RLIMIT_AS if that is set, because the program needs the rest. */
 static uint64_t reservation(void)
 {
     struct rlimit r;
@@ -69,7 +70,8 @@ static int reserve(void)
     return -1;
 }
 
-/* Would a file of this size break RLIMIT_FSIZE (and raise SIGXFSZ)? */
+/* Reports whether a file of this size would exceed RLIMIT_FSIZE (and raise
+ * SIGXFSZ). */
 static bool over_file_limit(uint64_t size)
 {
     struct rlimit r;
@@ -105,7 +107,7 @@ void efg_segment_full(int err)
         efg_header->full = (uint32_t)err;
 }
 
-/* Extends by *bytes, or, where that does not fit, by the least that will do. */
+/* Extends by *bytes or, if that does not fit, by the minimum that is needed. */
 static int extend_or_less(int fd, uint64_t from, uint64_t *bytes, uint64_t least)
 {
     int err = extend(fd, from, *bytes);
@@ -202,7 +204,7 @@ static int failed(const char *what, int err, const char **why)
     return -1;
 }
 
-/* Names the file, absolutely: the program may change its directory. */
+/* Names the file by an absolute path: the program may change its directory. */
 static int name_segment(const char *dir, const char *host)
 {
     char here[PATH_MAX] = "";

@@ -1,18 +1,18 @@
-/* Folded sequences: 64-bit values compressed as they come, in constant
- * amortised time and a bounded window. efg/seq/FORMAT.md has the code
- * and an example; efg/seq/writer.go is the same algorithm in Go, to the byte.
+/* Folded sequences: 64-bit values compressed as they are appended, in constant
+ * amortised time and a bounded window. efg/seq/FORMAT.md has the code and an
+ * example; efg/seq/writer.go is the same algorithm in Go, with the same bytes.
  *
  * A level matches its input against its own past at one distance d. While the
  * input repeats, only a counter m grows. When it stops repeating, the level
- * hands "m symbols from distance d back" and then the symbol that broke the
- * match to the level above, for which these are symbols again: loops in loops
- * fold. What leaves the highest active level becomes code bytes.
+ * passes "m symbols from distance d back" and then the symbol that broke the
+ * match to the level above, for which these are symbols again: nested loops fold.
+ * What leaves the highest active level becomes code bytes.
  *
- * A level at which nothing repeats goes to sleep for a while, longer each time,
- * and the levels above with it: symbols go straight to the code, and the past is
+ * A level at which nothing repeats falls asleep for a while, longer each time,
+ * and the levels above with it: symbols go directly to the code, and the past is
  * forgotten.
  *
- * A reader may look at any moment. The state (bytes of code, pending matches)
+ * A reader may read at any moment. The state (bytes of code, pending matches)
  * exists twice; a change that is more than one store is prepared in the other
  * copy and published by switching Sel. Turns goes up before a preparation starts,
  * so a reader knows that what it copied was not overwritten meanwhile. Code bytes
@@ -24,10 +24,10 @@
 #include <string.h>
 
 enum {
-    SEQ_MIN_REPEAT = 3,     /* shorter matches are handed on as literals */
-    SEQ_ACTIVATE = 8,       /* symbols a level hands on before there is one above */
+    SEQ_MIN_REPEAT = 3,     /* shorter matches are passed on as literals */
+    SEQ_ACTIVATE = 8,       /* symbols a level passes on before there is one above */
     SEQ_FIRST_WINDOW = 8,
-    SEQ_CREDIT = 2,         /* windows of literals before a level goes to sleep */
+    SEQ_CREDIT = 2,         /* windows of literals before a level falls asleep */
     SEQ_LONGEST_NAP = 32,   /* windows */
     SEQ_CHUNK_MAX = 4096
 };
@@ -36,7 +36,7 @@ static const uint32_t max_window[SEG_SEQ_LEVELS] = {256, 64, 64};
 
 typedef struct symbol {
     uint64_t v;             /* literal: the value; repeat: length */
-    uint32_t k;             /* 0: literal; else distance << 2 | level + 1 */
+    uint32_t k;             /* 0: literal; otherwise distance << 2 | level + 1 */
 } symbol;
 
 /* ---- code bytes ---- */
@@ -78,9 +78,9 @@ static int put_varint(seg_seq *s, seq *q, seg_seq_state *st, uint64_t x)
     return put_byte(s, q, st, (uint8_t)x);
 }
 
-/* A literal below 2^12, where there are two bytes; its size. Of values that nobody can
- * foretell, nobody can foretell either whether they take one byte or two: both are
- * stored, and one or two counted. */
+/* A literal below 2^12, if there is room for two bytes; returns its size. For
+ * unpredictable values it is also unpredictable whether they take one byte or
+ * two: both are stored, and one or two counted. */
 static inline unsigned put_short(uint8_t *to, unsigned v)
 {
     unsigned x = v << 2, two = x > 0x7f;
@@ -156,7 +156,7 @@ static void index_pair(level *l, uint64_t pos)
     *pair_slot(l, at(l, pos - 1), at(l, pos)) = (uint32_t)pos;
 }
 
-/* Distance to the last place where the two newest symbols stood, or 0. */
+/* Distance to the last occurrence of the two newest symbols, or 0. */
 static uint32_t find_distance(const level *l)
 {
     uint64_t pos = l->pos - 1;
@@ -187,7 +187,8 @@ static int grow_window(level *l)
 
 static int level_push(seg_seq *s, seq *q, seg_seq_state *st, int n, symbol y);
 
-/* Hands a symbol of level n-1 on: to level n if it is active, else to the code. */
+/* Passes a symbol of level n-1 on: to level n if it is active, otherwise to the
+ * code. */
 static int hand_on(seg_seq *s, seq *q, seg_seq_state *st, int n, symbol y)
 {
     level *below = &q->lv[n - 1];
@@ -240,8 +241,8 @@ static void forget(level *l, seg_seq_state *st, int n)
     memset(l->last, 0, 2 * (size_t)l->window * sizeof *l->last);
 }
 
-/* Repeats have not paid at level n of late: let symbols through unseen for a
- * while, twice as long as the last time, then start afresh. */
+/* Repeats have not paid at level n lately: let symbols through without looking at
+ * them for a while, twice as long as last time, then start afresh. */
 static int fall_asleep(seg_seq *s, seq *q, seg_seq_state *st, int n)
 {
     level *l = &q->lv[n];
@@ -342,8 +343,8 @@ static __attribute__((noinline)) int push_other(seg_seq *s, uint64_t v)
     return push_asleep(s, q, x);
 }
 
-/* The most frequent value that nobody foretold is one that fits into two bytes, of a sequence
- * that is asleep: no repeat is running. */
+/* The most frequent unexpected value is one that fits into two bytes, in a
+ * sequence that is asleep: no repeat is running. */
 int seq_push(seg_seq *s, uint64_t v)
 {
     seq *q = seq_priv(s);

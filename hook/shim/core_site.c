@@ -1,8 +1,8 @@
-/* Sites: events with equal header, callsite and object. A site whose signatures
- * explode gets words taken out of them ("demotion"): the word that varies most
- * leaves the signature and goes to attribute streams of the nodes that remain.
- * A callsite that sees too many objects has the object demoted first of all.
- * efg/builder_site.go is the same in Go; efg/FORMAT.md states the rules. */
+/* Sites: events with equal header, callsite and object. If a site has too many
+ * signatures, words are removed from them ("demotion"): the word that varies most
+ * leaves the signature and goes to attribute streams of the remaining nodes. At a
+ * callsite with too many objects the object is demoted first. efg/builder_site.go
+ * is the Go counterpart; efg/FORMAT.md states the rules. */
 #include "core_internal.h"
 #include "xxh64.h"
 
@@ -44,7 +44,7 @@ _Static_assert(sizeof(callsite) == 48, "no padding");
 struct sites {
     callsite **slot;
     uint32_t size, used;
-    callsite *block;            /* the newest, its first used % BLOCK are taken */
+    callsite *block;            /* the newest; its first used % BLOCK are taken */
 };
 
 sites *sites_new(void)
@@ -119,7 +119,7 @@ static uint32_t first_mask(uint64_t header)
     return op < efg_nschemas && efg_schemas[op].slot != 0 ? (uint32_t)1 << efg_schemas[op].slot : 0;
 }
 
-/* Makes all sites of a callsite one, without an object. */
+/* Merges all sites of a callsite into one, without an object. */
 static site *demote_object(callsite *c)
 {
     for (site *s = &c->first, *next; s != NULL; s = next) {
@@ -137,7 +137,7 @@ static site *demote_object(callsite *c)
     return &c->first;
 }
 
-/* Adds a site to a callsite. Demotes the object if there are too many then. */
+/* Adds a site to a callsite. Demotes the object if there are too many sites then. */
 static site *add_site(callsite *c, uint64_t object)
 {
     site *s = &c->first;
@@ -155,7 +155,7 @@ static site *add_site(callsite *c, uint64_t object)
     return s;
 }
 
-/* The site that events like w belong to now; NULL when out of memory. */
+/* The site that events like w currently belong to; NULL when out of memory. */
 static site *site_of(sites *t, const uint64_t *w)
 {
     callsite *c = callsite_of(t, w);
@@ -184,7 +184,7 @@ static int compare_words(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* How many different values word i has over the live nodes and w. */
+/* Number of distinct values of word i over the live nodes and w. */
 static unsigned distinct(site *s, const uint64_t *w, unsigned i)
 {
     uint64_t v[256];

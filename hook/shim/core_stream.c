@@ -23,7 +23,7 @@ typedef struct stream {
     graph *graph;
     bool stopped;               /* out of space */
     bool counts;                /* failed polls are only counted */
-    bool special;               /* one of both */
+    bool special;               /* either of these */
     uint64_t last_end;          /* ticks */
 } stream;
 
@@ -41,7 +41,7 @@ static pid_t owner;
 
 /* ---- streams ---- */
 
-/* Gives the stream its number and puts it in the list; streams_lock is held. */
+/* Numbers the stream and adds it to the list; streams_lock is held. */
 static void link_stream(stream *s)
 {
     uint32_t n = efg_header->nstreams;
@@ -120,7 +120,7 @@ static void begin_by_pmpi(efg_stream *t)
     t->by_pmpi = true;
 }
 
-/* The wrapper has taken the function to call, and asks for the callsite. */
+/* The wrapper has got the function to call, and requests the callsite. */
 static void end_by_pmpi(efg_stream *t)
 {
     efg_tls.real = efg_real[0];
@@ -186,7 +186,7 @@ static void count_poll(stream *s)
         s->last_end = s->seg->last_tick = s->pub.t1;
 }
 
-/* Of a stream that is special: was the event dealt with without adding it? */
+/* For a special stream: reports whether the event was handled without adding it. */
 static __attribute__((noinline)) bool put_aside(stream *s)
 {
     s->pub.counted = !s->stopped && s->counts && found_nothing(s->pub.w);
@@ -208,7 +208,7 @@ uint64_t efg_record(efg_stream *t)
 {
     stream *s = (stream *)t;
     t->id = 0;
-    *t->call_tick = 0;      /* first: a published event is never the call in progress, too */
+    *t->call_tick = 0;      /* first: a published event must not also be the call in progress */
     efg_publish_barrier();
     if (likely(!s->special) || !put_aside(s)) {
         if (unlikely(graph_add(s->graph, t) != 0)) {
@@ -245,7 +245,7 @@ static int grow_places(efg_stream *t)
     return 0;
 }
 
-/* The word of the place, which the table holds from now on. */
+/* The word of the place, which the table contains afterwards. */
 static uint64_t place_word(efg_stream *t, const void *address)
 {
     if (t->places_size != 0) {
@@ -270,7 +270,7 @@ uint64_t efg_new_site(efg_stream *t, const void *address)
     const void *program = efg_behind_tools(t, efg_tls.guard, address);
     if (program == NULL)
         return efg_place_word(address);     /* a call of the tool's own */
-    t->w[0] &= ~EFG_BY_PMPI;                /* by which name the tool was called is not known */
+    t->w[0] &= ~EFG_BY_PMPI;                /* the name by which the tool was called is unknown */
     return place_word(t, program);
 }
 
@@ -282,7 +282,7 @@ uint64_t efg_vec_word(efg_stream *t, unsigned word, const uint64_t *data, uint32
 
 /* ---- the process ---- */
 
-/* The child may be in the middle of a call, if that calls back. */
+/* The child may be in the middle of a call, if the fork happened in a callback. */
 static void forked_child(void)
 {
     atomic_store(&efg_off, 1);
@@ -333,8 +333,8 @@ static void start_clock(seg_header *h)
     h->tick_mult = efg_tick_mult;
 }
 
-/* Says that there is a segment: to the daemon of the spool, which finds it by itself, too;
- * or, where none listens, to the service for all users, which starts one. */
+/* Reports a new segment: to the daemon of the spool, which also finds it by
+ * itself; or, if none listens, to the service for all users, which starts one. */
 static void tell_daemon(void)
 {
     int saved = errno, fd = efg_connect(efg_spool);

@@ -1,6 +1,6 @@
-/* Memory of private tables that grow by doubling. A large one is pages of its own:
- * what is outgrown goes back to the system, where in the program's heap it would be a
- * hole that is too small for the next table. */
+/* Memory of private tables that grow by doubling. Large ones have pages of their
+ * own: outgrown ones are returned to the system, while in the program's heap they
+ * would leave holes that are too small for the next table. */
 #define _GNU_SOURCE
 #include "core_internal.h"
 

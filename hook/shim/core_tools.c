@@ -1,7 +1,7 @@
-/* Tools that are preloaded in front of us wrap the program's calls, so that all of them
- * come from a few places in the tool. The callsite of such a call is where the program
- * called the tool: that is looked for up the stack, each time, for one place in the tool
- * stands for many in the program. */
+/* Tools that are preloaded before this library wrap the program's calls, so all
+ * of them come from a few places in the tool. The callsite of such a call is
+ * where the program called the tool: it is found by unwinding the stack, each
+ * time, because one place in the tool stands for many in the program. */
 #define _GNU_SOURCE
 #include "core_internal.h"
 
@@ -12,8 +12,8 @@
 
 enum { TOOLS = 32, HIGHEST = 64 };
 
-/* Where the libraries are that the dynamic linker loaded after the program and before
- * the front: it loads first what is to be preloaded, in that order. */
+/* The libraries that the dynamic linker loaded after the program and before the
+ * front: it loads preloaded ones first, in their order. */
 static struct range { uintptr_t start, end; } tools[TOOLS];
 static unsigned ntools;
 
@@ -47,7 +47,7 @@ void efg_find_tools(const void *front)
 {
     ntools = 0;
     if (front == NULL || dl_iterate_phdr(visit, (void *)(uintptr_t)front) == 0)
-        ntools = 0;     /* nobody preloaded it */
+        ntools = 0;     /* none is preloaded */
 }
 
 bool efg_in_tool(const void *address)
@@ -59,8 +59,8 @@ bool efg_in_tool(const void *address)
     return false;
 }
 
-/* Is it where threads start, and functions for the start and the end of a process are
- * called? */
+/* Reports whether threads start there, or functions for the start and the end of
+ * a process are called from there. */
 static bool in_system(const void *address)
 {
     static const char *const names[] = {"libc.so", "libc-", "libpthread", "ld-linux", "ld-2"};
@@ -74,7 +74,8 @@ static bool in_system(const void *address)
     return false;
 }
 
-/* What a thread has: the last answer of in_system, for loops ask for the same place. */
+/* A thread's state: the last answer of in_system, because loops ask for the same
+ * place. */
 struct efg_tools {
     const void *address;
     bool system;
@@ -95,7 +96,7 @@ const void *efg_behind_tools(efg_stream *t, const void *frame, const void *addre
     efg_frame f = efg_caller_frame(frame);
     if (own == NULL)
         return NULL;
-    /* The wrapper of a Fortran name has a function of ours above it. */
+    /* The wrapper of a Fortran name is called by a function of this library. */
     for (unsigned i = 0; f.pc != (uintptr_t)address; i++)
         if (i == 2 || !efg_unwind(&f, &own->rules))
             return NULL;

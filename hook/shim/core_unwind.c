@@ -1,8 +1,9 @@
-/* One call up the stack, for x86-64: what the tables for exceptions (.eh_frame) say of a
- * function at the place of a call. Of their rules those are understood that compilers
- * make of C, C++ and Fortran: the frame is at a distance from the stack pointer or
- * from %rbp, and %rbp is saved at a distance from the frame. That costs a lookup in a
- * table of places; the general way would cost a microsecond for each call. */
+/* One call up the stack, for x86-64: according to the tables for exceptions
+ * (.eh_frame) of the function at a call. Only the rules that compilers generate
+ * for C, C++ and Fortran are supported: the frame is at an offset from the stack
+ * pointer or from %rbp, and %rbp is saved at an offset from the frame. That costs
+ * a lookup in a table of places; the general way would cost a microsecond per
+ * call. */
 #define _GNU_SOURCE
 #include "core_internal.h"
 
@@ -58,14 +59,14 @@ static void skip(reader *r, uint64_t n)
     r->p = r->failed ? r->end : r->p + n;
 }
 
-/* An address that is stored as its distance from where it is stored. */
+/* An address stored as its distance from where it is stored. */
 static uintptr_t pcrel(reader *r)
 {
     uintptr_t at = (uintptr_t)r->p;
     return at + (uintptr_t)(intptr_t)(int32_t)fixed(r, 4);
 }
 
-/* The entry at an address: its content behind the length. */
+/* The entry at an address: its content after the length. */
 static reader entry_at(uintptr_t at)
 {
     uint32_t length;
@@ -80,7 +81,7 @@ static reader entry_at(uintptr_t at)
 
 typedef struct common { uint64_t code; int64_t data; reader program; } common;
 
-/* Reads a common entry (CIE). False: it is not of the kind that is understood. */
+/* Reads a common entry (CIE). False: it is not of a supported kind. */
 static bool read_common(uintptr_t at, common *c)
 {
     reader r = entry_at(at);
@@ -106,7 +107,7 @@ static bool read_common(uintptr_t at, common *c)
     return !r.failed && !c->program.failed;
 }
 
-/* ---- the program of a function: how its frame changes ---- */
+/* ---- the instructions of a function: how its frame changes ---- */
 
 typedef struct machine {
     reader r;
@@ -138,7 +139,7 @@ static void frame_is(machine *m, uint64_t reg, int64_t offset)
     m->now.frame = (int32_t)offset;
 }
 
-/* The instructions whose operand is in their own byte. */
+/* The instructions whose operand is in the same byte. */
 static void short_step(machine *m, uint8_t op)
 {
     switch (op >> 6) {
@@ -257,8 +258,8 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
     return here;
 }
 
-/* The address of the entry of the function at pc, by the sorted table that the linker
- * made; 0 if there is none. */
+/* The address of the entry of the function at pc, from the sorted table made by
+ * the linker; 0 if there is none. */
 static uintptr_t entry_of(uintptr_t pc)
 {
     query q = {.pc = pc};
@@ -285,7 +286,7 @@ static uintptr_t entry_of(uintptr_t pc)
     return rows[low][0] <= at ? q.table + (uintptr_t)(intptr_t)rows[low][1] : 0;
 }
 
-/* ---- going up ---- */
+/* ---- unwinding ---- */
 
 static const rule *rule_at(uintptr_t pc, efg_rules *rules)
 {

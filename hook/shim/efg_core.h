@@ -24,19 +24,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Nothing of this is for other libraries: no detour by the global offset table. */
+/* None of this is for other libraries: no indirection through the global offset
+ * table. */
 #pragma GCC visibility push(hidden)
 
 #define EFG_MAX_WORDS 32
 #define EFG_CONST(k)  ((uint64_t)1 << 63 | (uint64_t)(k))   /* MPI constant number k */
 #define EFG_ABSENT    EFG_CONST(0)
 #define EFG_IS_CONST(w) ((w) >> 62 == 2)
-#define EFG_NEW       (~(uint64_t)0 >> 1)                   /* in a slot word: give me a slot */
+#define EFG_NEW       (~(uint64_t)0 >> 1)                   /* in a slot word: requests a slot */
 #define EFG_ID_BIT    ((uint64_t)1 << 62)
 #define EFG_BY_PMPI   ((uint64_t)1 << 20)                   /* in a header: called by its PMPI_ name */
 #define EFG_IDENT(h)  ((h) & (((uint64_t)1 << 62) - 1))     /* identity word of a hash */
 
-/* Content of a vec word of the event being formed. */
+/* Content of an array word of the event being formed. */
 typedef struct efg_vecref {
     const uint64_t *data;   /* must stay valid until efg_record returns */
     uint32_t len, word;     /* elements; index into w */
@@ -57,36 +58,36 @@ typedef struct efg_slots {
 
 /* The part of a thread's recorder that wrappers use. */
 typedef struct efg_stream {
-    uint64_t *w;            /* words of the event being formed; lie in the segment */
+    uint64_t *w;            /* words of the event being formed; stored in the segment */
     uint32_t nvec;          /* vec words filled so far; efg_record resets it */
     uint32_t thread;        /* ordinal of the thread */
     uint64_t t0, t1;        /* start and end of the call, clock ticks */
     uint64_t *call_tick;    /* t0 while the call is in progress, for readers; or 0 */
     uint64_t id;            /* of the object that the event makes, or 0 */
-    efg_slots *slots;       /* where the slot of the newest object comes from */
+    efg_slots *slots;       /* the slots that the slot of the newest object is from */
     void *user;             /* the back end's per-thread state */
     efg_place *places;      /* callsites seen; open addressing */
     uint32_t places_size;   /* a power of two, or 0 */
     uint32_t places_used;
-    uint32_t places_aside;  /* places_size, while it is 0 for a call by a PMPI_ name */
+    uint32_t places_aside;  /* places_size, while that is 0 for a call by a PMPI_ name */
     bool by_pmpi;           /* a call by a PMPI_ name is being entered */
     bool counted;           /* the last event was a poll that is only counted */
-    struct efg_tools *tools;    /* what is known of libraries in front of us; or NULL */
+    struct efg_tools *tools;    /* what is known about libraries preloaded before this one; or NULL */
     efg_vecref vec[EFG_MAX_WORDS];
 } efg_stream;
 
 enum { EFG_JOB_SIZE = 128 };    /* of a launch's name, with the NUL */
 
-/* What the back end tells at start. Called once per process, at the first MPI
- * call (rank -1, size 0) and again when rank and size are known. */
+/* What the back end reports at the start. Called once per process, at the first
+ * MPI call (rank -1, size 0) and again when rank and size are known. */
 typedef struct efg_process_info {
     int32_t rank, size;
     uint64_t world;         /* equal in all processes of one MPI_COMM_WORLD */
     const char *family;     /* "openmpi", "mpich" */
     const char *version;    /* library version string */
     const void *front;      /* an address in the library that was preloaded */
-    const char *job;        /* what tells the launch apart, on all machines; or "", NULL */
-    uint32_t machines;      /* that the world has: 0 unknown, 1, 2 several */
+    const char *job;        /* identifies the launch on all machines; or "", NULL */
+    uint32_t machines;      /* of the world: 0 unknown, 1, 2 several */
     int32_t thread_multiple;
 } efg_process_info;
 
@@ -97,12 +98,12 @@ enum efg_def_kind {         /* efg.DefKind */
 
 enum efg_end { EFG_END_OPEN, EFG_END_THREAD, EFG_END_FINALIZED, EFG_END_EXIT };
 
-/* What a thread has of the recorder. */
+/* A thread's part of the recorder. */
 struct efg_tls {
-    char *guard;            /* frame of the outermost wrapper that is active */
+    char *guard;            /* frame of the outermost active wrapper */
     efg_stream *s;
-    void *const *real;      /* with s: the functions that calls are handed on to, by slot */
-    bool failed;            /* no stream can be had */
+    void *const *real;      /* with s: the functions to which calls are passed on, by slot */
+    bool failed;            /* no stream is available */
     bool by_pmpi;           /* the next wrapper is entered for a PMPI_ name; then s is */
     efg_stream *aside;      /* NULL, and the thread's stream, if it has one, is here */
 };
@@ -113,9 +114,9 @@ extern bool efg_time_on;
 
 efg_stream *efg_first_call(void *frame);    /* efg_enter_at's rare case */
 
-/* Outermost call of this thread? Returns its stream (created at the first
- * call) or NULL. frame is __builtin_frame_address(0) of the wrapper: a call is
- * nested while an outer wrapper's frame lies above it, so that an error
+/* For the outermost call of this thread returns its stream (created at the first
+ * call), otherwise NULL. frame is __builtin_frame_address(0) of the wrapper: a
+ * call is nested while an outer wrapper's frame lies above it, so that an error
  * handler that leaves MPI with longjmp or a C++ exception does not switch the
  * thread off for good. */
 static inline efg_stream *efg_enter_at(void *frame)
@@ -136,14 +137,14 @@ static inline void efg_leave(efg_stream *t)
     efg_tls.guard = NULL;
 }
 
-/* The MPI library's functions, for calls by MPI_ names and by PMPI_ names. To be set
- * before the first call. */
+/* The MPI library's functions, for calls by MPI_ names and by PMPI_ names. Must
+ * be set before the first call. */
 extern void *const *efg_real[2];
 
-/* Says that the wrapper that this thread enters next is entered for a call by the PMPI_
- * name. False: nothing is recorded. Calls by MPI_ names, which are to be fast, do not
- * look for this: the wrapper finds no stream, and later no callsite, and what looks for
- * them knows. */
+/* Announces that this thread enters the next wrapper for a call by the PMPI_
+ * name. False: nothing is recorded. Calls by MPI_ names, which must be fast, do
+ * not check for this: the wrapper finds no stream, and later no callsite, and the
+ * slow paths for these handle it. */
 bool efg_enter_by_pmpi(void);
 
 /* Publishes the words filled so far as the call in progress; reads the clock. */
@@ -166,11 +167,11 @@ static inline void efg_call_end(efg_stream *t)
  * the event has no slot word, or the word was not EFG_NEW). */
 uint64_t efg_record(efg_stream *t);
 
-/* Gives a slot back. Any thread may call it. */
+/* Releases a slot. Any thread may call it. */
 void efg_slot_free(uint64_t id);
 extern bool efg_slots_shared;   /* several threads may do so at once */
 
-/* The same, for one who knows where it comes from (efg_stream's slots then). */
+/* The same, if the slots that it is from are known (from efg_stream's slots). */
 static inline void efg_slot_return(efg_slots *s, uint64_t id)
 {
     uint32_t slot = (uint32_t)id & 0xffffff;
@@ -183,7 +184,8 @@ static inline void efg_slot_return(efg_slots *s, uint64_t id)
         s->full = slot / 64;
 }
 
-/* Identity words. They make sure the definition is in the segment. */
+/* Identity words. These functions make sure that the definition is in the
+ * segment. */
 uint64_t efg_new_site(efg_stream *t, const void *return_address);   /* efg_site_word's rare case */
 
 static inline efg_place *efg_place_slot(efg_place *table, uint32_t size, const void *address)
@@ -206,13 +208,13 @@ static inline uint64_t efg_site_word(efg_stream *t, const void *return_address)
 
 uint64_t efg_string_word(const char *s, size_t len);
 uint64_t efg_def(enum efg_def_kind kind, uint64_t word, const uint64_t *words, uint32_t n,
-                 const void *data, uint32_t nbytes);   /* returns word; no-op if it is there */
+                 const void *data, uint32_t nbytes);   /* returns word; no-op if it is defined */
 
-/* Word of a vector; remembers the content for efg_record. word is the index
- * into w. data must stay valid until efg_record returns. */
+/* Word of an array; keeps the content for efg_record. word is the index into w.
+ * data must stay valid until efg_record returns. */
 uint64_t efg_vec_word(efg_stream *t, unsigned word, const uint64_t *data, uint32_t len);
 
-/* The same for a vector whose word is known. */
+/* The same for an array whose word is known. */
 static inline void efg_vec_refer(efg_stream *t, unsigned word, const uint64_t *data, uint32_t len)
 {
     t->vec[t->nvec++] = (efg_vecref){data, len, word};
@@ -221,8 +223,8 @@ static inline void efg_vec_refer(efg_stream *t, unsigned word, const uint64_t *d
 /* XXH64, seed 0, of n words. */
 uint64_t efg_hash(const uint64_t *w, size_t n);
 
-/* Process start and end. efg_start returns 0, or -1 when recording is off
- * (reason already said on stderr, once). */
+/* Process start and end. efg_start returns 0, or -1 when recording is off (the
+ * reason has been reported on stderr, once). */
 int  efg_start(const efg_process_info *info);
 void efg_set_process(const efg_process_info *info);
 void efg_end(enum efg_end how);

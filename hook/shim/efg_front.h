@@ -28,26 +28,27 @@ typedef struct efg_front {
     /* Address of any other symbol of the MPI library, as the program would see
      * it; NULL if there is none. */
     void *(*find)(const char *name);
-    const char *mpi_path;         /* file of the library that has PMPI_Init */
+    const char *mpi_path;         /* file of the library with PMPI_Init */
     const char *mpi_soname;
 } efg_front;
 
-/* What the front needs to know for calls by PMPI_ names: those come from the MPI library
- * itself, too. */
+/* What the front needs to know for calls by PMPI_ names, which the MPI library
+ * itself also makes. */
 typedef struct efg_back {
-    /* From the thread pointer to the frame of the outermost wrapper that is active in
-     * the thread, NULL if none is; calls further down the stack pass. 0: not used. */
+    /* Offset from the thread pointer to the frame of the outermost active wrapper
+     * of the thread, NULL if there is none; calls further down the stack pass. 0:
+     * not used. */
     ptrdiff_t guard;
-    /* Is this call, from caller and not inside of a wrapper, to be recorded? If it says
-     * so, the front jumps to the wrapper. */
+    /* Reports whether this call, from caller and not inside a wrapper, is to be
+     * recorded. If so, the front jumps to the wrapper. */
     int (*enter_pmpi)(const void *caller);
 } efg_back;
 
-/* Exported by every back end; called once per process, before any wrapper, on
- * the thread that makes the first MPI call. Fills wrappers[0..nslots) (all NULL
- * at entry); NULL stays for a slot that it does not wrap. Fills *back, zeroes at entry.
- * Returns 0, or -1 if it cannot work here (having said why on stderr): then nothing is
- * recorded. */
+/* Exported by every back end; called once per process, before any wrapper, on the
+ * thread that makes the first MPI call. Fills wrappers[0..nslots) (all NULL at
+ * entry); slots that it does not wrap remain NULL. Fills *back, which is zero at
+ * entry. Returns 0, or -1 if it cannot work here (after reporting the reason on
+ * stderr): then nothing is recorded. */
 int efg_back_open(const efg_front *f, void **wrappers, efg_back *back);
 
 #endif

@@ -1,12 +1,12 @@
-/* The front: what LD_PRELOAD puts into every process. It needs libc alone and
- * does nothing before the first call of an MPI name.
+/* The front: what LD_PRELOAD puts into every process. It needs only libc and does
+ * nothing before the first call of an MPI name.
  *
- * A stub's first call comes here (front_<architecture>.S). The first of all
- * finds the MPI in use and opens the back end for it. Then, for its slot, the
- * stub gets the back end's wrapper, or the MPI library's own function where
- * there is no wrapper, no back end, or the process is a fork of a recorded one.
- * Calls of PMPI_ names come here each time, unless they are made inside of a
- * recorded call: they may be the program's, or the MPI library's own. */
+ * A stub's first call comes here (front_<architecture>.S). The first of all finds
+ * the MPI in use and opens the back end for it. Then, for its slot, the stub gets
+ * the back end's wrapper, or the MPI library's own function where there is no
+ * wrapper, no back end, or the process is a fork of a recorded one. Calls of
+ * PMPI_ names come here each time, unless they are made inside a recorded call:
+ * they may be the program's, or the MPI library's own. */
 #define _GNU_SOURCE
 #include "front.h"
 
@@ -27,7 +27,7 @@ void *efg_real[FRONT_SLOTS], *efg_direct[EFG_NSLOTS];
 static void *wrapper[EFG_NSLOTS];
 static efg_back back_end;
 ptrdiff_t efg_guard;
-/* This thread is opening the back end: MPI calls made meanwhile pass. */
+/* This thread is opening the back end: MPI calls made meanwhile pass through. */
 static __thread int opening __attribute__((tls_model("initial-exec")));
 
 static void *real_of(uint32_t slot, const void *caller)
@@ -39,7 +39,8 @@ static void *real_of(uint32_t slot, const void *caller)
     return p;
 }
 
-/* For the back end: it asks on behalf of the caller of the first MPI call. */
+/* For the back end: it looks up names on behalf of the caller of the first MPI
+ * call. */
 static const void *first_caller;
 
 static void *back_resolve(uint32_t slot)
@@ -57,13 +58,15 @@ static void after_fork(void)
     for (uint32_t i = 0; i < EFG_NSLOTS; i++) efg_slot_table[i] = efg_lazy + i * EFG_STUB_SIZE;
 }
 
-/* Returns NEW if the caller has no MPI at all: the name is a namesake. */
+/* Returns NEW if the caller has no MPI at all: the function only has the same
+ * name. */
 static enum state open_back(const void *caller)
 {
     static efg_front front;    /* the back end may keep it */
     static front_mpi mpi;
     front_symbols_init();
-    /* It has privileges of another: who starts it may not say what it loads and writes. */
+    /* It has additional privileges: its user may not determine what it loads and
+     * writes. */
     if (getauxval(AT_SECURE)) return PASSING;
     if (!front_find_mpi(caller, &mpi)) return NEW;
     first_caller = caller;
@@ -83,8 +86,8 @@ static enum state open_back(const void *caller)
     return RECORDING;
 }
 
-/* Opens the back end, or waits until another thread has. The wait ends in any
- * case: that thread may need a lock of the dynamic linker that this one holds. */
+/* Opens the back end, or waits until another thread has. The wait is bounded:
+ * that thread may need a lock of the dynamic linker that this one holds. */
 static void ensure_open(const void *caller)
 {
     int expected = NEW;
@@ -107,7 +110,7 @@ __attribute__((noreturn)) static void missing(uint32_t slot)
     abort();
 }
 
-/* Where a call of a slot's MPI_ names goes, now and from now on. */
+/* The target of calls by a slot's MPI_ names, now and from now on. */
 static void *by_mpi(uint32_t slot, void *target, int s)
 {
     if (s == RECORDING && wrapper[slot] != NULL) target = wrapper[slot];
@@ -115,13 +118,15 @@ static void *by_mpi(uint32_t slot, void *target, int s)
     return target;
 }
 
-/* Is the call made inside of a recorded one? The stubs ask this, too. */
+/* Reports whether the call is made inside a recorded one. The stubs check this,
+ * too. */
 static int nested(const void *stack)
 {
     return efg_guard && (const char *)stack < *(char **)((char *)__builtin_thread_pointer() + efg_guard);
 }
 
-/* Where a call of its PMPI_ names goes; from now on, if nobody looks at them. */
+/* The target of a call by its PMPI_ names; also from now on, if they are not
+ * intercepted. */
 static void *by_pmpi(uint32_t slot, void *target, int s, const void *caller, const void *stack)
 {
     if (s == RECORDING && wrapper[slot] != NULL) {
@@ -132,7 +137,7 @@ static void *by_pmpi(uint32_t slot, void *target, int s, const void *caller, con
     return target;
 }
 
-/* Returns where the stub of the slot jumps. */
+/* Returns the address to which the stub of the slot jumps. */
 void *efg_front_resolve(uint64_t slot64, const void *caller, const void *stack)
 {
     uint32_t slot = (uint32_t)slot64;

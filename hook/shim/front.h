@@ -1,4 +1,4 @@
-/* Inside the front. */
+/* Declarations of the front. */
 #ifndef EFG_FRONT_INTERNAL_H
 #define EFG_FRONT_INTERNAL_H
 
@@ -23,14 +23,16 @@ typedef struct front_mpi {
     const char *path, *soname;    /* of the library with PMPI_Init */
 } front_mpi;
 
-/* Is there an MPI that code at caller could mean? Later lookups start there. */
+/* Reports whether there is an MPI that code at caller could refer to. Later
+ * lookups start there. */
 int front_find_mpi(const void *caller, front_mpi *mpi);
 
 /* The function that a call from caller would have reached without the front;
  * NULL if there is none. */
 void *front_find(const char *name, const void *caller);
 
-/* The back end for a library with this soname, opened; NULL: none, said why. */
+/* The back end for a library with this soname, opened; NULL: there is none, and
+ * the reason was reported. */
 void *front_open_back(const front_mpi *mpi);
 
 /* ---- front.c, called by the stubs ---- */
@@ -49,7 +51,7 @@ enum { FRONT_SLOTS = 2 * EFG_NSLOTS };    /* with those of PMPI_ names */
 /* ---- front.c, read by the stubs of PMPI_ names ---- */
 
 extern void *efg_real[FRONT_SLOTS];       /* the MPI library's functions, or NULL */
-extern void *efg_direct[EFG_NSLOTS];      /* where calls go that nobody looks at, or NULL */
-extern ptrdiff_t efg_guard;               /* efg_back.guard; 0: not known */
+extern void *efg_direct[EFG_NSLOTS];      /* targets of calls that are not intercepted, or NULL */
+extern ptrdiff_t efg_guard;               /* efg_back.guard; 0: unknown */
 
 #endif

@@ -1,4 +1,4 @@
-/* Looks for the MPI library behind the front, and for its back end. */
+/* Finds the MPI library behind the front, and its back end. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -9,8 +9,8 @@
 #include "front.h"
 #include "setting.h"
 
-/* The MPI library, if it was found through a module that is not in the global
- * scope (dlopened without RTLD_GLOBAL, as Python does). */
+/* The MPI library, if it was found through a module outside the global scope
+ * (dlopened without RTLD_GLOBAL, as Python does). */
 static void *local_mpi;
 
 static int is_stub(const void *p)
@@ -18,9 +18,9 @@ static int is_stub(const void *p)
     return (const char *)p >= efg_stubs && (const char *)p < efg_stubs + FRONT_SLOTS * EFG_STUB_SIZE;
 }
 
-/* Looks in the scope of the module that holds the address, but not in the module
- * itself: a tool that wraps MPI and is in front of us would be sent back to its
- * own wrapper, for ever. */
+/* Looks in the scope of the module that contains the address, but not in the
+ * module itself: a tool that wraps MPI and is loaded before this library would
+ * otherwise get its own wrapper, forever. */
 static void *find_from(const char *name, const void *address)
 {
     Dl_info info, found;
@@ -28,12 +28,12 @@ static void *find_from(const char *name, const void *address)
     void *module = dlopen(info.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
     if (module == NULL) return NULL;
     void *p = dlsym(module, name);
-    dlclose(module);    /* it stays: the caller runs in it */
+    dlclose(module);    /* it stays loaded: the caller is in it */
     if (p == NULL || is_stub(p) || !dladdr(p, &found) || found.dli_fbase == info.dli_fbase) return NULL;
     return p;
 }
 
-/* Looks in every library that is loaded, whose name says that it may be MPI. */
+/* Looks in every loaded library whose name suggests that it may be MPI. */
 static void *find_loaded(const char *name)
 {
     void *self = dlopen(NULL, RTLD_LAZY), *p = NULL;
@@ -88,7 +88,8 @@ int front_find_mpi(const void *caller, front_mpi *mpi)
     return 1;
 }
 
-/* EFG_BACK is soname=file:soname=file… Copies the file's name; it is "" if there will be none. */
+/* EFG_BACK is soname=file:soname=file… Copies the file's name, which is "" if
+ * there will be none. */
 static int back_file(const char *soname, char *file, size_t size)
 {
     size_t n = strlen(soname);
@@ -110,7 +111,7 @@ static int building(void)
     return v != NULL && !strcmp(v, "1");
 }
 
-/* Looks again what is said: by efg run in its directory, or by a daemon. */
+/* Rereads the settings: from efg run in its directory, or from a daemon. */
 static void read_again(void)
 {
     const char *run = secure_getenv("EFG_DIR");
@@ -121,7 +122,8 @@ static void read_again(void)
     }
 }
 
-/* Tells whoever compiles that a back end is waited for. Is anybody there? */
+/* Reports to the compiling process that a back end is needed. Returns whether
+ * there is one. */
 static int ask_for(const char *soname)
 {
     const char *run = secure_getenv("EFG_DIR"), *directory = run != NULL ? run : efg_source;
@@ -135,7 +137,7 @@ static int ask_for(const char *soname)
     return there;
 }
 
-/* One process of a launch speaks for all. */
+/* One process of a launch reports for all. */
 static int speaks(void)
 {
     static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID" };
@@ -146,8 +148,9 @@ static int speaks(void)
     return 1;
 }
 
-/* The back end for a library, which may have to be compiled first: that takes a minute, say.
- * Who compiles is asked once a second, and may be started anew meanwhile. */
+/* The back end for a library, which may have to be compiled first, for a minute,
+ * for example. The compiling process is contacted once a second, and may be
+ * restarted meanwhile. */
 static int wait_for_back(const char *soname, char *file, size_t size)
 {
     enum { EACH = 50, SECOND = 1000 / EACH, PATIENCE = 5 };
@@ -167,7 +170,7 @@ static int wait_for_back(const char *soname, char *file, size_t size)
 void *front_open_back(const front_mpi *mpi)
 {
     char file[4096];
-    /* Preloaded for all programs of a site, and nobody records. */
+    /* Preloaded for all programs of a site, but nobody records. */
     if (efg_setting("EFG_BACK") == NULL && efg_setting("EFG_DIR") == NULL) return NULL;
     if (!wait_for_back(mpi->soname, file, sizeof file)) {
         fprintf(stderr, "efg: no back end for this MPI (%s, %s): the program runs unrecorded\n",

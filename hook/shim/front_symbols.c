@@ -1,6 +1,6 @@
 /* The names of the slots. They are read from this library's own symbol table:
  * every process that inherits the preloaded front has that in memory, and would
- * pay for a second list. */
+ * need more for a second list. */
 #define _GNU_SOURCE
 #include "front.h"
 
@@ -17,19 +17,20 @@ _Static_assert(NSYMBOLS < 65536 && FRONT_SLOTS < 65536, "numbers have 16 bits");
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
-static const ElfW(Sym) *symbols;          /* from the first one with a hash on */
+static const ElfW(Sym) *symbols;          /* from the first one with a hash */
 static const char *strings;
 /* Numbers of symbols, from 1: a slot's first, and which comes after which. */
 static uint16_t first[FRONT_SLOTS], next[NSYMBOLS + 1];
 
-/* An address in the dynamic section: not every linker relocates them. */
+/* An address in the dynamic section: not every linker relocates these. */
 static const void *at(ElfW(Addr) address)
 {
     uintptr_t base = (uintptr_t)__ehdr_start;
     return (const void *)(address < base ? base + address : address);
 }
 
-/* How many symbols a GNU hash table is for: its longest chain ends with the last. */
+/* Number of symbols in a GNU hash table: its longest chain ends with the last
+ * one. */
 static uint32_t hashed(const uint32_t *table, uint32_t from)
 {
     uint32_t nbuckets = table[0], last = 0;
@@ -43,7 +44,7 @@ static uint32_t hashed(const uint32_t *table, uint32_t from)
 }
 
 /* The order in which the names of a slot are tried: that of gen/symbols.h, name_,
- * name, name__, NAME. A tool behind us may wrap one of them alone. */
+ * name, name__, NAME. A tool loaded after this library may wrap only one of them. */
 static int place_of(const char *name)
 {
     size_t n = strlen(name);

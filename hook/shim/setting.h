@@ -34,19 +34,21 @@
 
 enum { EFG_SETTINGS_MAX = 16 << 10 };
 
-/* A daemon says once a minute that it is there. One that has not for so long, seconds,
- * and does not listen, was killed: nobody would take what is recorded. */
+/* A daemon refreshes its sign of life once a minute. One that has not done so for
+ * this time in seconds, and does not listen, was killed: nobody would collect
+ * what is recorded. */
 enum { EFG_GONE_AFTER = 10 * 60 };
 
-/* "\nNAME=VALUE\0\nNAME=VALUE\0…", and room for EFG_DIR, which a service does not say. */
+/* "\nNAME=VALUE\0\nNAME=VALUE\0…", and room for EFG_DIR, which a service does not
+ * set. */
 static char efg_settings[EFG_SETTINGS_MAX + PATH_MAX + 16];
 static size_t efg_settings_len;
 static char efg_spool[PATH_MAX];                  /* "" if there is no daemon */
-static char efg_service[PATH_MAX];                /* "" if it is not to be asked */
-static const char *efg_source;                    /* the directory where settings were looked for last */
+static char efg_service[PATH_MAX];                /* "" if it is not to be contacted */
+static const char *efg_source;                    /* the directory in which settings were last looked for */
 static int efg_looked;                            /* for a daemon */
 
-/* Is it its owner's alone? */
+/* Reports whether only its owner can access it. */
 static int efg_private(int fd, mode_t type, uid_t owner, mode_t others)
 {
     struct stat st;
@@ -72,7 +74,7 @@ static int efg_connect(const char *directory)
     return -1;
 }
 
-/* Was the daemon killed long ago? hook is its sign. */
+/* Reports whether the daemon was killed long ago. hook is its sign of life. */
 static int efg_daemon_gone(int hook, const char *directory)
 {
     struct stat st;
@@ -85,7 +87,8 @@ static int efg_daemon_gone(int hook, const char *directory)
     return gone;
 }
 
-/* Reads the settings in a directory that is its owner's: others has what nobody else may. */
+/* Reads the settings in a directory of its owner; others are the permissions that
+ * nobody else may have. */
 static size_t efg_read_settings(const char *directory, uid_t owner, mode_t others)
 {
     size_t len = 0;
@@ -106,7 +109,7 @@ static size_t efg_read_settings(const char *directory, uid_t owner, mode_t other
     return len;
 }
 
-/* What was said of a name, NULL if nothing. */
+/* What the settings say about a name, NULL if nothing. */
 static const char *efg_said(const char *name)
 {
     size_t n = strlen(name);
@@ -126,7 +129,8 @@ static void efg_split_settings(void)
             efg_settings[i] = '\0';
 }
 
-/* Is there a spool that is ours alone? It is made. */
+/* Creates a spool if there is none, and reports whether it is private to the
+ * user. */
 static int efg_make_spool(void)
 {
     int saved = errno, ours = 0;
@@ -140,8 +144,8 @@ static int efg_make_spool(void)
     return ours;
 }
 
-/* Somebody else has taken the place of our spool: the service puts that away, and then
- * closes the connection. */
+/* Another user occupies the path of our spool: the service moves that away, and
+ * then closes the connection. */
 static void efg_wait_for_spool(void)
 {
     int saved = errno, fd = efg_connect(efg_service);
@@ -153,7 +157,7 @@ static void efg_wait_for_spool(void)
     errno = saved;
 }
 
-/* Reads what the service for all users says, and makes our spool. */
+/* Reads the settings of the service for all users, and creates our spool. */
 static void efg_find_service(void)
 {
     efg_settings_len = efg_read_settings(efg_service, 0, 022);
@@ -195,8 +199,8 @@ static void efg_find_daemon(void)
         efg_spool[0] = '\0';
 }
 
-/* How to record may be said for a job: its environment goes before the daemon. What is
- * loaded, and where it is recorded, may not. */
+/* A job may specify how to record: its environment takes precedence over the
+ * daemon. What is loaded, and where it is recorded, it may not. */
 static const char *efg_of_job(const char *name)
 {
     static const char *const how[] = { "EFG_TIME", "EFG_POLLS", "EFG_QUERIES", "EFG_BUFFERS" };
@@ -210,7 +214,7 @@ static const char *efg_of_job(const char *name)
 static const char *efg_setting(const char *name)
 {
     if (secure_getenv("EFG_DIR") != NULL) {
-        const char *since = efg_said(name);       /* the program began */
+        const char *since = efg_said(name);       /* since the program began */
         return since != NULL ? since : secure_getenv(name);
     }
     efg_find_daemon();
