@@ -18,7 +18,7 @@ import (
 func mergeCommand(b *bench) error {
 	fmt.Printf("\n## efg merge\n\nSimulated ranks of `halo`. Aims: 60 s, 1 GiB; `efg info` on the result 100 ms of processor time.\n\n")
 	fmt.Println("| ranks | parts | s | processor, s | | MiB | | info, ms | |\n|---:|---|---:|---:|---|---:|---|---:|---|")
-	nodes := sim.Config{Program: "halo", Ranks: mostRanks, Steps: 20, Stats: true}
+	nodes := sim.Config{Program: "halo", Ranks: maxRanks, Steps: 20, Stats: true}
 	if err := b.mergeRow("2,048 run files, time statistics", nodes, func(dir string) error {
 		_, err := nodes.WriteNodes(dir, runtime.NumCPU())
 		return err

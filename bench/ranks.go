@@ -15,8 +15,8 @@ import (
 
 // Numbers of simulated ranks.
 const (
-	fewRanks  = 1024
-	mostRanks = 131072
+	fewRanks = 1024
+	maxRanks = 131072
 )
 
 // merged is a simulated run, merged from a file for each node.
@@ -35,7 +35,7 @@ func manyRanks(b *bench) error {
 	for i, c := range []sim.Config{{Periodic: true}, {Null: true}, {}} {
 		c.Program, c.Steps = "halo", 100
 		var m [2]merged
-		for k, ranks := range []int{fewRanks, mostRanks} {
+		for k, ranks := range []int{fewRanks, maxRanks} {
 			var err error
 			c.Ranks = ranks
 			if m[k], err = b.simulated(c); err != nil {

@@ -47,7 +47,7 @@ func (s *Stream) AddCheckpoints(defs []Def, distance uint64) error {
 // MakeCheckpoints walks a stream and adds checkpoints to it. The result is nil for streams that
 // are short, or that cannot be walked.
 func MakeCheckpoints(s *Stream, defs []Def, distance uint64) (*Checkpoints, error) {
-	if s.Events < 2*distance || s.Events > mostSteps {
+	if s.Events < 2*distance || s.Events > maxSteps {
 		return nil, nil
 	}
 	m := newCheckpointMaker(s)
@@ -105,13 +105,13 @@ func newCheckpointMaker(s *Stream) *checkpointMaker {
 		if len(n.Edges) > 1 {
 			to.left = seq.NewWindowWriter(true, seq.PackWindow)
 		}
-		to.runs = folders(runCheckpoints(n))
-		to.elems = folders(elemCheckpoints(n))
+		to.runs = newWriters(runCheckpoints(n))
+		to.elems = newWriters(elemCheckpoints(n))
 	}
 	return m
 }
 
-func folders(n int) []*seq.Writer {
+func newWriters(n int) []*seq.Writer {
 	list := make([]*seq.Writer, n)
 	for i := range list {
 		list[i] = seq.NewWindowWriter(true, seq.PackWindow)

@@ -52,10 +52,10 @@ type OpenEdge struct {
 // ErrGraph is wrapped by all errors about impossible graphs.
 var ErrGraph = errors.New("impossible graph")
 
-// mostSteps bounds iterations step by step: a few bytes can stand for any number of steps. A
+// maxSteps bounds iterations step by step: a few bytes can stand for any number of steps. A
 // recorder that takes 100 ns for each needs half an hour for this many at one node. Tests
 // change it.
-var mostSteps uint64 = 1 << 34
+var maxSteps uint64 = 1 << 34
 
 // Close returns the stream of exactly o.Events events. What an unfinished event left behind is
 // cut off: a step from the last node, a value at the node it led to, an edge or node that was
@@ -167,8 +167,8 @@ func (o *OpenStream) cutLast() error {
 
 // cutAll reduces the steps of every node to those of the first Events events.
 func (o *OpenStream) cutAll() error {
-	if o.Events > mostSteps {
-		return fmt.Errorf("%w: more than %d events to follow", ErrGraph, mostSteps)
+	if o.Events > maxSteps {
+		return fmt.Errorf("%w: more than %d events to follow", ErrGraph, maxSteps)
 	}
 	readers := make([]*runReader, len(o.Nodes))
 	steps := make([]uint64, len(o.Nodes))
@@ -249,8 +249,8 @@ func (n *OpenNode) cut(steps uint64) error {
 		if err := r.next(); err != nil {
 			return fmt.Errorf("%d steps missing: %w", steps, err)
 		}
-		if r.nruns > mostSteps {
-			return fmt.Errorf("%w: more than %d branch runs to go through", ErrGraph, mostSteps)
+		if r.nruns > maxSteps {
+			return fmt.Errorf("%w: more than %d branch runs to go through", ErrGraph, maxSteps)
 		}
 		run = min(steps, r.left)
 		steps -= run
@@ -285,8 +285,8 @@ func (n *OpenNode) keep(done []OpenEdge, nruns uint64, cur int, run uint64) erro
 	var err error
 	if varying == 0 {
 		n.Counts = nil
-	} else if varying > mostSteps {
-		return fmt.Errorf("%w: more than %d lengths of branch runs to go through", ErrGraph, mostSteps)
+	} else if varying > maxSteps {
+		return fmt.Errorf("%w: more than %d lengths of branch runs to go through", ErrGraph, maxSteps)
 	} else if n.Counts.Len() > varying {
 		n.Counts, err = n.Counts.First(varying)
 	}
@@ -360,8 +360,8 @@ func (n *OpenNode) settle() (*seq.Writer, error) {
 		if err := r.next(); err != nil {
 			return nil, err
 		}
-		if r.nruns > mostSteps {
-			return nil, fmt.Errorf("%w: more than %d branch runs to go through", ErrGraph, mostSteps)
+		if r.nruns > maxSteps {
+			return nil, fmt.Errorf("%w: more than %d branch runs to go through", ErrGraph, maxSteps)
 		}
 		w.Push(uint64(r.cur))
 	}
@@ -486,7 +486,7 @@ func (a *Attr) trim(n uint64) error {
 	a.Values = a.Values.Prefix(n)
 	// There may be elements of an event whose length is not stored yet; an excessive number of
 	// lengths is not summed for those.
-	if a.Elems == nil || n > mostSteps {
+	if a.Elems == nil || n > maxSteps {
 		return nil
 	}
 	var elems uint64

@@ -10,9 +10,9 @@ import (
 // fewSteps lowers the bound on iterations.
 func fewSteps(t *testing.T) {
 	t.Helper()
-	was := mostSteps
-	mostSteps = 1 << 12
-	t.Cleanup(func() { mostSteps = was })
+	was := maxSteps
+	maxSteps = 1 << 12
+	t.Cleanup(func() { maxSteps = was })
 }
 
 const huge = 1 << 50

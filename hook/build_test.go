@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// workshop is a PATH with a C compiler and fake MPI compilers, and an empty cache.
-type workshop struct {
+// fakeCompilers is a PATH with a C compiler and fake MPI compilers, and an empty cache.
+type fakeCompilers struct {
 	t   *testing.T
 	bin string
 }
 
-func newWorkshop(t *testing.T) *workshop {
+func newFakeCompilers(t *testing.T) *fakeCompilers {
 	t.Helper()
-	w := &workshop{t, t.TempDir()}
+	w := &fakeCompilers{t, t.TempDir()}
 	for _, tool := range []string{"cc", "as", "ld", "cat", "sleep"} {
 		path, err := exec.LookPath(tool)
 		if err != nil {
@@ -35,7 +35,7 @@ func newWorkshop(t *testing.T) *workshop {
 	return w
 }
 
-func (w *workshop) must(err error) {
+func (w *fakeCompilers) must(err error) {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
@@ -43,7 +43,7 @@ func (w *workshop) must(err error) {
 }
 
 // add adds an MPI compiler whose library has a soname.
-func (w *workshop) add(name, soname string) {
+func (w *fakeCompilers) add(name, soname string) {
 	w.t.Helper()
 	script, err := os.ReadFile("testdata/mpicc.sh")
 	w.must(err)
@@ -57,18 +57,18 @@ func (w *workshop) add(name, soname string) {
 }
 
 // header sets the content of a compiler's mpi.h.
-func (w *workshop) header(name, text string) {
+func (w *fakeCompilers) header(name, text string) {
 	dir := filepath.Join(w.bin, name+".include")
 	w.must(os.MkdirAll(dir, 0o755))
 	w.must(os.WriteFile(filepath.Join(dir, "mpi.h"), []byte(text), 0o644))
 }
 
 // compiled reports whether the compiler compiled since the last call.
-func (w *workshop) compiled(name string) bool {
+func (w *fakeCompilers) compiled(name string) bool {
 	return os.Remove(filepath.Join(w.bin, name+".log")) == nil
 }
 
-func (w *workshop) ensure(rebuild bool) (h *Hook, log string) {
+func (w *fakeCompilers) ensure(rebuild bool) (h *Hook, log string) {
 	w.t.Helper()
 	var b strings.Builder
 	h, err := Ensure(w.t.Context(), Options{Log: &b, Rebuild: rebuild})
@@ -77,7 +77,7 @@ func (w *workshop) ensure(rebuild bool) (h *Hook, log string) {
 }
 
 func TestBuildOnce(t *testing.T) {
-	w := newWorkshop(t)
+	w := newFakeCompilers(t)
 	w.add("mpicc", "libmpi.so.40")
 	w.add("mpicc.mpich", "libmpich.so.12")
 	first, log := w.ensure(false)
@@ -108,7 +108,7 @@ func TestBuildOnce(t *testing.T) {
 }
 
 // tidy checks that the cache holds whole builds and nothing else.
-func (w *workshop) tidy() {
+func (w *fakeCompilers) tidy() {
 	w.t.Helper()
 	dir := filepath.Join(os.Getenv("XDG_CACHE_HOME"), "efg")
 	entries, err := os.ReadDir(dir)
@@ -123,7 +123,7 @@ func (w *workshop) tidy() {
 }
 
 func TestBuildsAtTheSameTime(t *testing.T) {
-	w := newWorkshop(t)
+	w := newFakeCompilers(t)
 	w.add("mpicc", "libmpi.so.40")
 	var wg sync.WaitGroup
 	hooks := make([]*Hook, 4)
@@ -169,7 +169,7 @@ func TestMain(m *testing.M) {
 // The next process that uses the cache removes the remains of a killed build, but not a build
 // in progress.
 func TestKilledBuild(t *testing.T) {
-	w := newWorkshop(t)
+	w := newFakeCompilers(t)
 	w.add("mpicc", "libmpi.so.40")
 	w.must(os.WriteFile(filepath.Join(w.bin, "mpicc.hangs"), nil, 0o644))
 	cmd := exec.Command(os.Args[0])
@@ -202,7 +202,7 @@ func TestKilledBuild(t *testing.T) {
 
 // An MPI that cannot be built is reported and left out, and not tried again until requested.
 func TestBrokenMPI(t *testing.T) {
-	w := newWorkshop(t)
+	w := newFakeCompilers(t)
 	w.add("mpicc", "libmpi.so.40")
 	w.add("mpicc.mpich", "libmpich.so.12")
 	broken := filepath.Join(w.bin, "mpicc.broken")
@@ -224,7 +224,7 @@ func TestBrokenMPI(t *testing.T) {
 }
 
 func TestOnlyBrokenMPI(t *testing.T) {
-	w := newWorkshop(t)
+	w := newFakeCompilers(t)
 	w.add("mpicc", "libmpi.so.40")
 	w.must(os.WriteFile(filepath.Join(w.bin, "mpicc.broken"), []byte("mpi.h: No such file or directory"), 0o644))
 	_, err := Ensure(t.Context(), Options{})
@@ -232,7 +232,7 @@ func TestOnlyBrokenMPI(t *testing.T) {
 	if !errors.As(err, &failed) || !strings.Contains(failed.Output, "mpi.h") {
 		t.Errorf("error %v", err)
 	}
-	w = newWorkshop(t)
+	w = newFakeCompilers(t)
 	w.add("mpicc", "libmpi.so.40")
 	w.must(os.WriteFile(filepath.Join(w.bin, "mpicc.broken"), []byte(unsupported), 0o644))
 	var not *UnsupportedError
@@ -242,7 +242,7 @@ func TestOnlyBrokenMPI(t *testing.T) {
 	if text, err := os.ReadFile("shim/back.h"); err != nil || !strings.Contains(string(text), `#error "`+unsupported+`"`) {
 		t.Errorf("back.h does not say %q", unsupported)
 	}
-	w = newWorkshop(t)
+	w = newFakeCompilers(t)
 	w.add("mpicc", "libother.so.1")
 	if _, err := Ensure(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), "links no shared MPI library") {
 		t.Errorf("error %v", err)
@@ -251,7 +251,7 @@ func TestOnlyBrokenMPI(t *testing.T) {
 
 // A build that is stopped ends, and leaves no incomplete library behind.
 func TestStopped(t *testing.T) {
-	w := newWorkshop(t)
+	w := newFakeCompilers(t)
 	w.add("mpicc", "libmpi.so.40")
 	ctx, cancel := context.WithCancel(t.Context())
 	log := &stopAt{text: "building the hook's back", stop: cancel}
@@ -280,7 +280,7 @@ func (s *stopAt) Write(p []byte) (int, error) {
 }
 
 func TestNoCompilers(t *testing.T) {
-	w := newWorkshop(t)
+	w := newFakeCompilers(t)
 	var missing *MissingError
 	if _, err := Ensure(t.Context(), Options{}); !errors.As(err, &missing) || missing.What != "no MPI compiler" {
 		t.Errorf("error %v", err)
@@ -316,7 +316,7 @@ func TestCacheNames(t *testing.T) {
 // Nothing is read from or written to a cache, or a file in it, that belongs to another user.
 func TestOthersCache(t *testing.T) {
 	const stranger = 61071
-	w := newWorkshop(t)
+	w := newFakeCompilers(t)
 	w.add("mpicc", "libmpi.so.40")
 	h, _ := w.ensure(false)
 	refused := func(what string) {

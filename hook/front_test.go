@@ -15,19 +15,19 @@ import (
 	"github.com/efg-tools/efg/internal/testing/mpilib"
 )
 
-// stand is a front with fakes for everything around it.
-type stand struct {
+// testFront is a front with fakes for everything around it.
+type testFront struct {
 	dir   string
 	front string
 }
 
-func newStand(t *testing.T) *stand {
+func newTestFront(t *testing.T) *testFront {
 	t.Helper()
 	cc, err := cCompiler()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stand{dir: t.TempDir()}
+	s := &testFront{dir: t.TempDir()}
 	b := &builder{cache: cache(s.dir), opt: Options{Log: os.Stderr}}
 	if s.front, err = b.front(t.Context(), cc); err != nil {
 		t.Fatal(err)
@@ -56,10 +56,10 @@ func newStand(t *testing.T) *stand {
 	return s
 }
 
-func (s *stand) path(name string) string { return filepath.Join(s.dir, name) }
+func (s *testFront) path(name string) string { return filepath.Join(s.dir, name) }
 
 // run runs a program with the front; it returns its output and errors.
-func (s *stand) run(t *testing.T, env []string, args ...string) (out, errOut string, status int) {
+func (s *testFront) run(t *testing.T, env []string, args ...string) (out, errOut string, status int) {
 	t.Helper()
 	var o, e strings.Builder
 	cmd := exec.Command(s.path(args[0]), args[1:]...)
@@ -85,24 +85,24 @@ func wrapped(caller string) string {
 
 // service creates the directory of a service for all users, which puts spools into a directory
 // of its own.
-func (s *stand) service(t *testing.T, name string, folder, file os.FileMode) string {
+func (s *testFront) service(t *testing.T, name string, mode, file os.FileMode) string {
 	t.Helper()
 	dir, spools := s.path(name), filepath.Dir(s.spool(name))
 	settings := "EFG_SPOOLS=" + spools + "\nEFG_BACK=libmpi.so.40=" + s.path("back.so") // without a line break
 	err := errors.Join(os.Mkdir(dir, 0o755), os.Mkdir(spools, 0o755), os.WriteFile(dir+"/hook", []byte(settings), 0o644))
-	if err := errors.Join(err, os.Chmod(dir+"/hook", file), os.Chmod(dir, folder)); err != nil {
+	if err := errors.Join(err, os.Chmod(dir+"/hook", file), os.Chmod(dir, mode)); err != nil {
 		t.Fatal(err)
 	}
 	return "EFG_SERVICE=" + dir
 }
 
 // spool is the path of this user's spool in that service.
-func (s *stand) spool(service string) string {
+func (s *testFront) spool(service string) string {
 	return filepath.Join(s.path(service+"-spools"), fmt.Sprintf("efg-%d", os.Geteuid()))
 }
 
 func TestFront(t *testing.T) {
-	s := newStand(t)
+	s := newTestFront(t)
 	back := "EFG_BACK=other.so.1=/nowhere:libmpi.so.40=" + s.path("back.so")
 	sorted := func(text string) string {
 		l := strings.Split(text, "\n")
@@ -111,9 +111,9 @@ func TestFront(t *testing.T) {
 	}
 	barrier := "wrapper MPI_Barrier from program\n"
 	settings := []byte("EFG_TIME=off\n" + back + "\n")
-	spool := func(name string, folder, file os.FileMode) string {
+	spool := func(name string, mode, file os.FileMode) string {
 		dir := s.path(name)
-		if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(dir+"/hook", settings, 0o600), os.Chmod(dir+"/hook", file), os.Chmod(dir, folder)); err != nil {
+		if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(dir+"/hook", settings, 0o600), os.Chmod(dir+"/hook", file), os.Chmod(dir, mode)); err != nil {
 			t.Fatal(err)
 		}
 		return "EFG_SPOOL=" + dir
@@ -175,7 +175,7 @@ func TestFront(t *testing.T) {
 
 // The front runs in every process that inherits it: it may depend only on what exists anyway.
 func TestFrontNeedsOnlyLibc(t *testing.T) {
-	s := newStand(t)
+	s := newTestFront(t)
 	f, err := elf.Open(s.front)
 	if err != nil {
 		t.Fatal(err)
@@ -201,7 +201,7 @@ func TestFrontNeedsOnlyLibc(t *testing.T) {
 
 // The front exports exactly the symbols of the slots.
 func TestFrontExports(t *testing.T) {
-	got, err := mpilib.Functions(newStand(t).front)
+	got, err := mpilib.Functions(newTestFront(t).front)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestPrivileged(t *testing.T) {
 	if os.Geteuid() != 0 {
 		return // another user's privileges cannot be obtained
 	}
-	s := newStand(t)
+	s := newTestFront(t)
 	cc, err := cCompiler()
 	if err != nil {
 		t.Fatal(err)

@@ -10,9 +10,9 @@ import (
 )
 
 // answer publishes settings in a directory as soon as the front asks for a back end there.
-func (s *stand) answer(t *testing.T, folder, settings string) {
+func (s *testFront) answer(t *testing.T, dir, settings string) {
 	t.Helper()
-	l, err := net.Listen("unix", filepath.Join(folder, "socket"))
+	l, err := net.Listen("unix", filepath.Join(dir, "socket"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func (s *stand) answer(t *testing.T, folder, settings string) {
 			}
 			if !said {
 				said = true
-				if err := s.say(folder, settings); err != nil {
+				if err := s.say(dir, settings); err != nil {
 					t.Error(err)
 				}
 			}
@@ -41,8 +41,8 @@ func (s *stand) answer(t *testing.T, folder, settings string) {
 }
 
 // say replaces settings atomically.
-func (s *stand) say(folder, settings string) error {
-	hook := filepath.Join(folder, "hook")
+func (s *testFront) say(dir, settings string) error {
+	hook := filepath.Join(dir, "hook")
 	if err := os.WriteFile(hook+".new", []byte(settings), 0o600); err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (s *stand) say(folder, settings string) error {
 // a service for all users, efg run. It continues unrecorded, and says so, if there will be
 // none, or if nobody is compiling it any longer.
 func TestFrontWaits(t *testing.T) {
-	s := newStand(t)
+	s := newTestFront(t)
 	const building = "EFG_BACK=other.so=/x\nEFG_BUILDING=1\n"
 	good := "EFG_BACK=libmpi.so.40=" + s.path("back.so") + "\nEFG_BUILDING=1\n"
 	const waits = "efg: the program waits until its part of the hook is compiled, for libmpi.so.40\n"

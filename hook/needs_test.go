@@ -11,7 +11,7 @@ import (
 )
 
 // program makes a program, or a library, that links libraries.
-func (w *workshop) program(name string, args ...string) string {
+func (w *fakeCompilers) program(name string, args ...string) string {
 	w.t.Helper()
 	path := filepath.Join(w.bin, name)
 	src := path + ".c"
@@ -38,36 +38,36 @@ func TestBuildFor(t *testing.T) {
 	const open, mpich = "libmpi.so.40", "libmpich.so.12"
 	for _, c := range []struct {
 		name    string
-		command func(w *workshop) []string
+		command func(w *fakeCompilers) []string
 		want    []string
 	}{
-		{"a program", func(w *workshop) []string { return []string{w.program("app", w.bin+"/mpicc.library")} }, []string{open}},
-		{"a launcher and a program", func(w *workshop) []string {
+		{"a program", func(w *fakeCompilers) []string { return []string{w.program("app", w.bin+"/mpicc.library")} }, []string{open}},
+		{"a launcher and a program", func(w *fakeCompilers) []string {
 			w.program("mpiexec")
 			return []string{"mpiexec", "-n", "4", w.program("app", w.bin+"/mpicc.mpich.library"), "400"}
 		}, []string{mpich}},
-		{"by another library", func(w *workshop) []string {
+		{"by another library", func(w *fakeCompilers) []string {
 			lib := w.program("libsolver.so", "-shared", "-Wl,-soname,libsolver.so", w.bin+"/mpicc.mpich.library")
 			return []string{w.program("app", lib, "-Wl,-rpath,$ORIGIN", "-Wl,--allow-shlib-undefined")}
 		}, []string{mpich}},
-		{"two programs", func(w *workshop) []string {
+		{"two programs", func(w *fakeCompilers) []string {
 			return []string{"sh", w.program("one", w.bin+"/mpicc.library"), ":", w.program("two", w.bin+"/mpicc.mpich.library")}
 		}, []string{open, mpich}},
-		{"a launcher by its name", func(w *workshop) []string { w.program("mpiexec.mpich"); return []string{"mpiexec.mpich", "x.py"} }, []string{mpich}},
-		{"a link to a launcher", func(w *workshop) []string {
+		{"a launcher by its name", func(w *fakeCompilers) []string { w.program("mpiexec.mpich"); return []string{"mpiexec.mpich", "x.py"} }, []string{mpich}},
+		{"a link to a launcher", func(w *fakeCompilers) []string {
 			w.program("orterun")
 			w.must(os.Symlink("orterun", w.bin+"/mpirun"))
 			return []string{w.bin + "/mpirun", "x.py"}
 		}, []string{open}},
-		{"a script", func(*workshop) []string { return []string{"sh", "-c", "mpiexec.mpich x"} }, nil},
-		{"another MPI", func(w *workshop) []string {
+		{"a script", func(*fakeCompilers) []string { return []string{"sh", "-c", "mpiexec.mpich x"} }, nil},
+		{"another MPI", func(w *fakeCompilers) []string {
 			w.add("mpicc.other", "libmpi.so.12") // not searched for
 			return []string{w.program("app", w.bin+"/mpicc.other.library")}
 		}, nil},
-		{"nothing that exists", func(*workshop) []string { return []string{"nothing"} }, nil},
+		{"nothing that exists", func(*fakeCompilers) []string { return []string{"nothing"} }, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorkshop(t)
+			w := newFakeCompilers(t)
 			w.add("mpicc", open)
 			w.header("mpicc", "#define OPEN_MPI 1\n")
 			w.add("mpicc.mpich", mpich)
@@ -94,7 +94,7 @@ func TestBuildFor(t *testing.T) {
 
 // A failure is reported only for an MPI that is needed.
 func TestBuildForBroken(t *testing.T) {
-	w := newWorkshop(t)
+	w := newFakeCompilers(t)
 	w.add("mpicc", "libmpi.so.40")
 	w.add("mpicc.mpich", "libmpich.so.12")
 	app := []string{w.program("app", w.bin+"/mpicc.library")}
@@ -123,7 +123,7 @@ func TestBuildForBroken(t *testing.T) {
 
 // The progress of a build is reported file by file.
 func TestProgress(t *testing.T) {
-	w := newWorkshop(t)
+	w := newFakeCompilers(t)
 	w.add("mpicc", "libmpi.so.40")
 	p, err := backProduct()
 	w.must(err)

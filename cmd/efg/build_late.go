@@ -36,12 +36,12 @@ const (
 
 // late lets processes that record into a directory request missing parts of the hook. If that
 // is impossible, everything is built now. end must be called.
-func (b *foregroundBuild) late(h *hook.Hook, folder string) (l *lateBuild, err error) {
-	l = &lateBuild{hook: h, build: b, spool: &daemon.Spool{Dir: folder}}
+func (b *foregroundBuild) late(h *hook.Hook, dir string) (l *lateBuild, err error) {
+	l = &lateBuild{hook: h, build: b, spool: &daemon.Spool{Dir: dir}}
 	if !h.Incomplete() {
 		return l, nil
 	}
-	l.listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(folder, "socket"), Net: "unix"})
+	l.listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "socket"), Net: "unix"})
 	if err != nil { // the directory's name is too long for a socket
 		return l, h.BuildBacks(b.ctx)
 	}

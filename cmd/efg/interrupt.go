@@ -30,8 +30,8 @@ func (h heldSignals) release() { signal.Stop(h) }
 
 func statusOf(s os.Signal) int { return 128 + int(s.(syscall.Signal)) }
 
-// patience is the number of signals after which writing the run file is given up.
-const patience = 3
+// maxSignals is the number of signals after which writing the run file is given up.
+const maxSignals = 3
 
 // interruptedError reports that the user interrupted writing the run file.
 type interruptedError struct{ signal os.Signal }
@@ -45,7 +45,7 @@ func (e *interruptedError) Error() string {
 func (h heldSignals) hold(work func() error, say func(left int)) error {
 	done := make(chan error, 1)
 	go func() { done <- work() }()
-	left := patience
+	left := maxSignals
 	for {
 		select {
 		case err := <-done:

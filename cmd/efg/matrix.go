@@ -286,8 +286,8 @@ func heaviestPairs(w io.Writer, m *analysis.Matrix, top int) error {
 	return nil
 }
 
-// mostNotes is the maximum number of listed ranks with unmatched messages.
-const mostNotes = 10
+// maxNotes is the maximum number of listed ranks with unmatched messages.
+const maxNotes = 10
 
 func matrixNotes(w io.Writer, m *analysis.Matrix) {
 	if m.Outside.Messages > 0 {
@@ -300,11 +300,11 @@ func matrixNotes(w io.Writer, m *analysis.Matrix) {
 	fmt.Fprintf(w, "\nnote: sends and receives differ in number. Point-to-point messages sent to a rank, and receives it posted:\n")
 	t := &table{}
 	t.right("rank", "sent to it", "receives")
-	for _, u := range m.Unmatched[:min(len(m.Unmatched), mostNotes)] {
+	for _, u := range m.Unmatched[:min(len(m.Unmatched), maxNotes)] {
 		t.row(fmt.Sprint(u.Rank), grouped(u.Sent), grouped(u.Received))
 	}
 	t.write(w)
-	if n := len(m.Unmatched) - mostNotes; n > 0 {
+	if n := len(m.Unmatched) - maxNotes; n > 0 {
 		fmt.Fprintf(w, "and %s more ranks\n", grouped(uint64(n)))
 	}
 }

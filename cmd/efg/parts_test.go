@@ -13,9 +13,9 @@ import (
 )
 
 // addPart makes a machine's part of a launch, from one rank's segment, as its daemon would.
-func addPart(t *testing.T, folder, node, seg string) {
+func addPart(t *testing.T, dir, node, seg string) {
 	t.Helper()
-	file := filepath.Join(folder, "part-"+node+".efg")
+	file := filepath.Join(dir, "part-"+node+".efg")
 	if _, errOut, status := efgRun(t, nil, "merge", seg, "-o", file); status != 0 {
 		t.Fatal(errOut)
 	}
@@ -50,12 +50,12 @@ func TestRunInParts(t *testing.T) {
 		t.Fatalf("%v, %v", segments, err)
 	}
 	const name = "20260101-000000-children"
-	folder := filepath.Join(store, name)
-	if err := os.Mkdir(folder, 0o700); err != nil {
+	dir := filepath.Join(store, name)
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	addPart(t, folder, "n1", segments[0])
-	if err := os.WriteFile(filepath.Join(folder, "part-n2.sealing"), nil, 0o600); err != nil {
+	addPart(t, dir, "n1", segments[0])
+	if err := os.WriteFile(filepath.Join(dir, "part-n2.sealing"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	const there = "in parts, 1 of 2 ranks, 1 part being written"
@@ -69,8 +69,8 @@ func TestRunInParts(t *testing.T) {
 	if out, errOut, status := efgRun(t, nil, "merge", "last", "-o", elsewhere); status != 0 || out != elsewhere+": 1 processes, from 1 files\n" {
 		t.Errorf("status %d: %s%s", status, out, errOut)
 	}
-	addPart(t, folder, "n2", segments[1])
-	if err := os.Remove(filepath.Join(folder, "part-n2.sealing")); err != nil {
+	addPart(t, dir, "n2", segments[1])
+	if err := os.Remove(filepath.Join(dir, "part-n2.sealing")); err != nil {
 		t.Fatal(err)
 	}
 	if out, errOut, status := efgRun(t, nil, "merge", "last"); status != 0 || out != name+": 2 of 2 ranks, from 2 parts\n" {
@@ -79,7 +79,7 @@ func TestRunInParts(t *testing.T) {
 	if out, errOut, status := efgRun(t, nil, "reconstruct", "last", "--verify"); status != 0 || !strings.Contains(out, " events of 2 streams are as recorded") {
 		t.Errorf("status %d: %s%s", status, out, errOut)
 	}
-	if _, err := os.Stat(folder); !os.IsNotExist(err) {
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Errorf("the parts are left: %v", err)
 	}
 	if _, errOut, status := efgRun(t, nil, "merge", "last"); status != 2 || errOut != "efg: "+name+": is not in parts\n" {

@@ -316,10 +316,10 @@ func TestRunGivesUp(t *testing.T) {
 	end := notYet(t, list[0], dir.Path)
 	signals := holdSignals()
 	defer signals.release()
-	for _, s := range ending[:patience] {
+	for _, s := range ending[:maxSignals] {
 		syscall.Kill(os.Getpid(), s.(syscall.Signal))
 	}
-	for len(signals) < patience {
+	for len(signals) < maxSignals {
 		time.Sleep(time.Millisecond)
 	}
 	var said bytes.Buffer

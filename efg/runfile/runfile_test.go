@@ -366,7 +366,7 @@ func TestOpenRunErrors(t *testing.T) {
 		}
 	}
 	if _, err := OpenRun(t.TempDir()); !errors.Is(err, ErrNotEFG) {
-		t.Errorf("folder: %v", err)
+		t.Errorf("directory: %v", err)
 	}
 }
 
@@ -398,7 +398,7 @@ func TestWriteRunLeavesNothingBehindOnError(t *testing.T) {
 		t.Errorf("left behind: %v", files)
 	}
 	if err := WriteRun(filepath.Join(dir, "no", "a.efg"), nil, Meta{}); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("missing folder: %v", err)
+		t.Errorf("missing directory: %v", err)
 	}
 }
 

@@ -60,7 +60,7 @@ func init() {
 		"attr": (*parser).attrLine, "elems": (*parser).elemsLine, "times": (*parser).timesLine,
 		"trace": (*parser).traceLine, "gap/dur": (*parser).codesLine,
 		"entered": (*parser).enteredLine,
-		"marks":   (*parser).marksLine, "mark": (*parser).markLine,
+		"marks":   (*parser).checkpointsLine, "mark": (*parser).checkpointLine,
 		"part": (*parser).partLine, ":": (*parser).symbolsLine,
 	}
 }

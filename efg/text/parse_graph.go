@@ -411,7 +411,7 @@ func parseRepeat(s string) (y seq.Symbol, err error) {
 	return seq.Symbol{Level: int(l), Distance: d, Length: m}, nil
 }
 
-func (p *parser) marksLine() error {
+func (p *parser) checkpointsLine() error {
 	if err := p.in(p.stream != nil, "thread"); err != nil {
 		return err
 	}
@@ -419,8 +419,8 @@ func (p *parser) marksLine() error {
 	return nil
 }
 
-// markLine reads a sequence of checkpoints; visits is the first one of a node.
-func (p *parser) markLine() error {
+// checkpointLine reads a sequence of checkpoints; visits is the first one of a node.
+func (p *parser) checkpointLine() error {
 	if err := p.in(p.marks != nil, "marks"); err != nil {
 		return err
 	}

@@ -28,8 +28,8 @@ func (m *Matrix) Valid(b Block) bool {
 	return within(b.From) && within(b.To)
 }
 
-// mostCut limits the cells that are examined one by one when fans are cut.
-const mostCut = 50_000_000
+// maxCut limits the cells that are examined one by one when fans are cut.
+const maxCut = 50_000_000
 
 // ErrManyPairs: collectives within a block reach too many pairs to list them.
 var ErrManyPairs = errors.New("too many pairs to list; sum ranks, or select fewer")
@@ -49,7 +49,7 @@ func (m *Matrix) Cut(b Block) (*Matrix, error) {
 	cells := 0
 	for i := range m.Fans {
 		if f := &m.Fans[i]; b.From.Has(f.From) {
-			if cells += b.To.Size(); cells > mostCut {
+			if cells += b.To.Size(); cells > maxCut {
 				return nil, ErrManyPairs
 			}
 			cut.addFan(f, b.To)

@@ -14,7 +14,7 @@ func FuzzHostile(f *testing.F) {
 	f.Add(uint64(1), []byte{})
 	f.Add(uint64(7), []byte("0123456789abcdefghijklmnopqrstuvwxyz"))
 	f.Fuzz(func(t *testing.T, seed uint64, changes []byte) {
-		l := newLedger(t, seed)
+		l := newVolumeRecorder(t, seed)
 		for range 60 {
 			l.step()
 		}
@@ -77,7 +77,7 @@ func FuzzTopology(f *testing.F) {
 			{"MPI_Graph_create", "index", "edges", "comm_graph"},
 			{"MPI_Dist_graph_create_adjacent", "sources", "destinations", "comm_dist_graph"},
 		} {
-			l := newLedger(t, 1)
+			l := newVolumeRecorder(t, 1)
 			family := uint64(5) << 24
 			l.defs.Add(efg.Def{Kind: efg.DefComm, Word: family, Words: []uint64{word("MPI_COMM_WORLD"), word("EFG_COMM_CART"), 4, 3, 0, 4, 1}})
 			l.add(kind.name, 1, map[string]any{"comm_old": word("MPI_COMM_WORLD"), kind.one: words, kind.two: words[1:], kind.out: family})

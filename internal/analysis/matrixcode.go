@@ -49,14 +49,14 @@ func (m *Matrix) encodeFans(b numberWriter) {
 	b.column(len(m.Fans), func(i int) uint64 { return m.Fans[i].Messages })
 }
 
-// mostCoded bounds the number of entries of a decoded matrix.
-const mostCoded = 1 << 40
+// maxCoded bounds the number of entries of a decoded matrix.
+const maxCoded = 1 << 40
 
 // DecodeMatrix reads what Encode has written.
 func DecodeMatrix(r io.Reader) (*Matrix, error) {
 	b := newNumberReader(r)
 	m := &Matrix{Size: b.count(maxRanks), Outside: Cell{b.get(), b.get()}}
-	entries, fans, unmatched := b.count(mostCoded), b.count(mostCoded), b.count(maxRanks)
+	entries, fans, unmatched := b.count(maxCoded), b.count(maxCoded), b.count(maxRanks)
 	from, to, bytes, messages := b.column(entries), b.column(entries), b.column(entries), b.column(entries)
 	if b.err != nil {
 		return nil, b.err
@@ -78,7 +78,7 @@ func DecodeMatrix(r io.Reader) (*Matrix, error) {
 
 func (m *Matrix) decodeFans(b *numberReader, n int) {
 	var list []*Members
-	for range b.count(mostCoded) {
+	for range b.count(maxCoded) {
 		if b.err != nil {
 			return
 		}

@@ -60,8 +60,8 @@ const (
 	TagField                      // Tag
 )
 
-// told returns the words of the source and tag in the status of a receive.
-func (a *plan) told() (source, tag int) {
+// statusWords returns the words of the source and tag in the status of a receive.
+func (a *plan) statusWords() (source, tag int) {
 	if a.kind != pointToPoint {
 		return 0, 0
 	}
@@ -74,7 +74,7 @@ func (f Fields) wordsOf(p *signature.Proc) (mask uint64) {
 		return 0
 	}
 	a := planOf(p)
-	source, tag := a.told()
+	source, tag := a.statusWords()
 	if f&(CommField|BytesField) != 0 {
 		mask |= 1 << signature.ObjectWord
 	}
@@ -155,7 +155,7 @@ func (c *instance) tagOf(kind OperationKind) uint64 {
 	case SendOperation:
 		i = c.plan.Roles.SendTag
 	case ReceiveOperation:
-		_, told := c.plan.told()
+		_, told := c.plan.statusWords()
 		if i = c.plan.Roles.RecvTag; told != 0 && (i == 0 || signature.IsConst(c.words[i])) {
 			i = told
 		}
@@ -221,7 +221,7 @@ func (c *instance) describe(o *Operation, q *signature.Payload) {
 // actual sender.
 func (c *instance) senderWord() uint64 {
 	i := c.plan.Roles.Source
-	told, _ := c.plan.told()
+	told, _ := c.plan.statusWords()
 	switch {
 	case told != 0 && (i == 0 || signature.IsConst(c.words[i]) && c.words[i] != signature.ProcNull):
 		return c.words[told]

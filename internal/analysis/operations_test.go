@@ -110,7 +110,7 @@ func compareVolumes(t *testing.T, p *analysis.Process, i int) {
 // Random calls, with persistent requests that only the order of events distinguishes.
 func TestRandomOperations(t *testing.T) {
 	for seed := range uint64(100) {
-		l := newLedger(t, seed)
+		l := newVolumeRecorder(t, seed)
 		for range 20 + l.r.IntN(400) {
 			l.step()
 		}

@@ -12,9 +12,9 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// ledger makes random calls of one process of four, as the recorder would record them, and sums
+// volumeRecorder makes random calls of one process of four, as the recorder would record them, and sums
 // what they move.
-type ledger struct {
+type volumeRecorder struct {
 	t     testing.TB
 	r     *rand.Rand
 	defs  efg.Definitions
@@ -35,8 +35,8 @@ type started struct {
 
 func word(name string) uint64 { return signature.ConstantByName(name).Word() }
 
-func newLedger(t testing.TB, seed uint64) *ledger {
-	l := &ledger{
+func newVolumeRecorder(t testing.TB, seed uint64) *volumeRecorder {
+	l := &volumeRecorder{
 		t: t, r: rand.New(rand.NewPCG(seed, 3)), volumes: map[string]analysis.Volume{}, cells: map[[2]int]analysis.Cell{},
 	}
 	l.variety = 1 + l.r.Uint64N(40)
@@ -45,7 +45,7 @@ func newLedger(t testing.TB, seed uint64) *ledger {
 }
 
 // input makes a call from values by the names of words.
-func (l *ledger) input(name string, site uint64, values map[string]any) efg.Input {
+func (l *volumeRecorder) input(name string, site uint64, values map[string]any) efg.Input {
 	p := signature.ProcByName(name)
 	in := efg.Input{Words: make([]uint64, len(p.Words))}
 	in.Words[0] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(p.Words), 0))
@@ -62,19 +62,19 @@ func (l *ledger) input(name string, site uint64, values map[string]any) efg.Inpu
 	return in
 }
 
-func (l *ledger) add(name string, site uint64, values map[string]any) {
+func (l *volumeRecorder) add(name string, site uint64, values map[string]any) {
 	if err := l.build.Add(l.input(name, site, values)); err != nil {
 		l.t.Fatal(err)
 	}
 }
 
-func (l *ledger) note(op string, v analysis.Volume) {
+func (l *volumeRecorder) note(op string, v analysis.Volume) {
 	sum := l.volumes[op]
 	sum.Add(&v, 1)
 	l.volumes[op] = sum
 }
 
-func (l *ledger) goes(to int, bytes uint64) {
+func (l *volumeRecorder) goes(to int, bytes uint64) {
 	c := l.cells[[2]int{1, to}]
 	c.Bytes += bytes
 	c.Messages++
@@ -82,17 +82,17 @@ func (l *ledger) goes(to int, bytes uint64) {
 }
 
 // amount is a random count from 1 to variety.
-func (l *ledger) amount() uint64 { return l.r.Uint64N(l.variety) + 1 }
+func (l *volumeRecorder) amount() uint64 { return l.r.Uint64N(l.variety) + 1 }
 
 // datatype is a random datatype and its size.
-func (l *ledger) datatype() (uint64, uint64) {
+func (l *volumeRecorder) datatype() (uint64, uint64) {
 	if l.r.IntN(4) == 0 {
 		return word("MPI_INT"), 4
 	}
 	return word("MPI_DOUBLE"), 8
 }
 
-func (l *ledger) send() {
+func (l *volumeRecorder) send() {
 	n, to := l.amount(), l.r.IntN(4)
 	typ, size := l.datatype()
 	for range 1 + l.r.IntN(3)*l.r.IntN(100) {
@@ -102,7 +102,7 @@ func (l *ledger) send() {
 	}
 }
 
-func (l *ledger) alltoallv() {
+func (l *volumeRecorder) alltoallv() {
 	counts := []uint64{l.amount(), l.amount(), l.amount(), l.amount()}
 	total := counts[0] + counts[1] + counts[2] + counts[3]
 	typ, size := l.datatype()
@@ -113,7 +113,7 @@ func (l *ledger) alltoallv() {
 }
 
 // make makes a persistent send.
-func (l *ledger) make() {
+func (l *volumeRecorder) make() {
 	n, to := l.amount(), l.r.IntN(4)
 	typ, size := l.datatype()
 	id, err := l.build.AddNew(l.input("MPI_Send_init", 20, map[string]any{
@@ -125,19 +125,19 @@ func (l *ledger) make() {
 	l.live = append(l.live, started{id, n * size, to})
 }
 
-func (l *ledger) free() {
+func (l *volumeRecorder) free() {
 	i := l.r.IntN(len(l.live))
 	l.add("MPI_Request_free", 21, map[string]any{"request": l.live[i].id})
 	l.build.Free(l.live[i].id)
 	l.live = slices.Delete(l.live, i, i+1)
 }
 
-func (l *ledger) begins(op string, s started) {
+func (l *volumeRecorder) begins(op string, s started) {
 	l.note(op, analysis.Volume{Sent: s.bytes, Messages: 1})
 	l.goes(s.to, s.bytes)
 }
 
-func (l *ledger) start() {
+func (l *volumeRecorder) start() {
 	s := l.live[l.r.IntN(len(l.live))]
 	l.add("MPI_Start", 22, map[string]any{"request": s.id})
 	l.begins("MPI_Start", s)
@@ -145,7 +145,7 @@ func (l *ledger) start() {
 }
 
 // startAll starts some requests and waits for them, several times.
-func (l *ledger) startAll() {
+func (l *volumeRecorder) startAll() {
 	from := l.r.IntN(len(l.live))
 	list := l.live[from : from+1+l.r.IntN(len(l.live)-from)]
 	var ids []uint64
@@ -163,7 +163,7 @@ func (l *ledger) startAll() {
 }
 
 // passArray passes an array of requests as the recorder writes it.
-func (l *ledger) passArray(op string, site uint64, ids []uint64) {
+func (l *volumeRecorder) passArray(op string, site uint64, ids []uint64) {
 	var array any = ids
 	if slices.Equal(ids, l.last) {
 		array = word("EFG_SAME")
@@ -173,7 +173,7 @@ func (l *ledger) passArray(op string, site uint64, ids []uint64) {
 }
 
 // step makes a random call.
-func (l *ledger) step() {
+func (l *volumeRecorder) step() {
 	switch k := l.r.IntN(12); {
 	case k < 3:
 		l.send()
@@ -190,7 +190,7 @@ func (l *ledger) step() {
 	}
 }
 
-func (l *ledger) process() *analysis.Process {
+func (l *volumeRecorder) process() *analysis.Process {
 	s, err := l.build.Stream()
 	if err != nil {
 		l.t.Fatal(err)
@@ -202,7 +202,7 @@ func (l *ledger) process() *analysis.Process {
 	return p
 }
 
-func (l *ledger) check() {
+func (l *volumeRecorder) check() {
 	l.t.Helper()
 	p := l.process()
 	nodes, err := p.Nodes(0)
@@ -239,7 +239,7 @@ func (l *ledger) check() {
 func TestRandomCalls(t *testing.T) {
 	for seed := range uint64(300) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			l := newLedger(t, seed)
+			l := newVolumeRecorder(t, seed)
 			for range 20 + l.r.IntN(400) {
 				l.step()
 			}

@@ -16,8 +16,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// act is a call that several ranks make.
-type act struct {
+// rankCall is a call that several ranks make.
+type rankCall struct {
 	op     string
 	comm   int // number of the communicator
 	near   bool
@@ -34,9 +34,9 @@ var acts = []string{
 	"MPI_Neighbor_alltoall", "MPI_Ibcast", "MPI_Bcast_init", "MPI_Send_init",
 }
 
-func randomActs(r *rand.Rand, size int) (list []act) {
+func randomRankCalls(r *rand.Rand, size int) (list []rankCall) {
 	for range 3 + r.IntN(8) {
-		a := act{op: acts[r.IntN(len(acts))], comm: r.IntN(2), near: r.IntN(3) > 0, peer: r.Uint64N(uint64(size)), root: r.Uint64N(3),
+		a := rankCall{op: acts[r.IntN(len(acts))], comm: r.IntN(2), near: r.IntN(3) > 0, peer: r.Uint64N(uint64(size)), root: r.Uint64N(3),
 			alone: r.IntN(3) == 0, again: 1 + r.IntN(12)*r.IntN(2)}
 		for range size {
 			a.counts = append(a.counts, r.Uint64N(5))
@@ -46,8 +46,8 @@ func randomActs(r *rand.Rand, size int) (list []act) {
 	return list
 }
 
-// performer records the calls of a rank.
-type performer struct {
+// rankRecorder records the calls of a rank.
+type rankRecorder struct {
 	t          *testing.T
 	rank, size int
 	defs       efg.Definitions
@@ -55,7 +55,7 @@ type performer struct {
 	family     uint64 // a communicator of the even ranks, or of all other ranks
 }
 
-func (p *performer) perform(list []act) *efg.Process {
+func (p *rankRecorder) perform(list []rankCall) *efg.Process {
 	words := []uint64{word("MPI_COMM_WORLD"), word("EFG_COMM_SPLIT"), uint64((p.size + 1 - p.rank%2) / 2), 3, uint64(p.rank % 2), uint64((p.size + 1 - p.rank%2) / 2), 2}
 	p.family = signature.Hash(words...) & (1<<38 - 1) << 24
 	p.defs.Add(efg.Def{Kind: efg.DefComm, Word: p.family, Words: words})
@@ -74,7 +74,7 @@ func (p *performer) perform(list []act) *efg.Process {
 }
 
 // call makes a call, with another tag or count each turn, so that words become demoted.
-func (p *performer) call(a *act, site, turn uint64) {
+func (p *rankRecorder) call(a *rankCall, site, turn uint64) {
 	comm, rank, size := word("MPI_COMM_WORLD"), uint64(p.rank), uint64(p.size)
 	if a.comm == 1 {
 		comm, rank, size = p.family, uint64(p.rank/2), uint64((p.size+1-p.rank%2)/2)
@@ -95,7 +95,7 @@ func (p *performer) call(a *act, site, turn uint64) {
 		"sendcount": 2 + turn, "recvcount": 4 + turn, "sendtype": sendType, "recvtype": typ, "sendcounts": counts, "recvcounts": counts,
 		"tag": turn, "status.source": peer % size, "status.bytes": 12 + turn, "status.tag": turn, "win": uint64(0),
 	}
-	in := (&ledger{t: p.t}).input(a.op, 100+site, values)
+	in := (&volumeRecorder{t: p.t}).input(a.op, 100+site, values)
 	for _, v := range in.Vecs {
 		p.defs.Add(efg.Def{Kind: efg.DefVec, Word: in.Words[v.Word], Words: v.Elems})
 	}
@@ -110,21 +110,21 @@ func (p *performer) call(a *act, site, turn uint64) {
 		p.t.Fatal(err)
 	}
 	if signature.ProcByName(a.op).Persistent {
-		if err := p.build.Add((&ledger{t: p.t}).input("MPI_Start", 200+site, map[string]any{"request": id})); err != nil {
+		if err := p.build.Add((&volumeRecorder{t: p.t}).input("MPI_Start", 200+site, map[string]any{"request": id})); err != nil {
 			p.t.Fatal(err)
 		}
 	}
 	p.build.Free(id)
 }
 
-// told holds what the graphs of a process say.
-type told struct {
+// classFacts holds what the graphs of a process say.
+type classFacts struct {
 	nodes [][]analysis.Node
 	flows []analysis.Flow
 	peers []analysis.Operation
 }
 
-func tell(t *testing.T, p *analysis.Process) (a told) {
+func tell(t *testing.T, p *analysis.Process) (a classFacts) {
 	t.Helper()
 	for i := range p.Data.Streams {
 		nodes, err := p.Nodes(i)
@@ -198,13 +198,13 @@ func TestClassFacts(t *testing.T) {
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 21))
 		size := 3 + r.IntN(14)
-		var kinds [][]act
+		var kinds [][]rankCall
 		for range 1 + r.IntN(3) {
-			kinds = append(kinds, randomActs(r, size))
+			kinds = append(kinds, randomRankCalls(r, size))
 		}
 		var procs []*efg.Process
 		for rank := range size {
-			p := &performer{t: t, rank: rank, size: size}
+			p := &rankRecorder{t: t, rank: rank, size: size}
 			procs = append(procs, p.perform(kinds[r.IntN(len(kinds))]))
 		}
 		slices.SortFunc(procs, func(x, y *efg.Process) int { return cmp.Compare(x.Rank, y.Rank) })

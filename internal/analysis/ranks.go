@@ -84,14 +84,14 @@ func (t *RankTable) Encode(w io.Writer) error {
 	return b.Flush()
 }
 
-// mostTable bounds the number of processes of a decoded table.
-const mostTable = 1 << 24
+// maxTable bounds the number of processes of a decoded table.
+const maxTable = 1 << 24
 
 // DecodeRankTable reads what Encode has written.
 func DecodeRankTable(r io.Reader) (*RankTable, error) {
 	b := newNumberReader(r)
 	t := &RankTable{Timed: b.count(1) == 1}
-	n := b.count(mostTable)
+	n := b.count(maxTable)
 	for _, rank := range b.column(n) {
 		t.Ranks = append(t.Ranks, int(rank))
 	}

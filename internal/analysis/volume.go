@@ -150,14 +150,14 @@ func (c *instance) receive(t *transfer) {
 	case a.Source != 0 && c.words[a.Source] == signature.ProcNull:
 	case a.Message != 0 && c.words[a.Message] == signature.MessageNoProc:
 	case c.plan.blocking():
-		t.Received, t.Receives = c.told(t), 1
+		t.Received, t.Receives = c.statusBytes(t), 1
 	default:
 		t.Received, t.Receives = c.bytes(t, &a.Recv), 1
 	}
 }
 
-// told is the number of bytes according to the call's status.
-func (c *instance) told(t *transfer) uint64 {
+// statusBytes is the number of bytes according to the call's status.
+func (c *instance) statusBytes(t *transfer) uint64 {
 	if signature.IsConst(c.words[c.plan.Roles.StatusBytes]) {
 		t.Unknown = 1
 		return 0
@@ -185,7 +185,7 @@ func (c *instance) access(t *transfer) {
 
 func (c *instance) filed(t *transfer, q *signature.Payload) uint64 {
 	if c.plan.Roles.StatusBytes != 0 {
-		return c.told(t)
+		return c.statusBytes(t)
 	}
 	return c.bytes(t, q)
 }

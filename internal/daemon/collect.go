@@ -119,8 +119,8 @@ func (c *collecting) merge(paths []string) error {
 	return err
 }
 
-// mostAside is the maximum part of a file that is set aside.
-const mostAside = 1 << 30
+// maxAside is the maximum part of a file that is set aside.
+const maxAside = 1 << 30
 
 // putAside moves a file to a directory of the store, for inspection.
 func (c *collecting) putAside(path string) error {
@@ -132,7 +132,7 @@ func (c *collecting) putAside(path string) error {
 	if filepath.Dir(path) == c.copies() {
 		return os.Rename(path, to)
 	}
-	return c.copyFile(path, to, math.MaxInt64, mostAside)
+	return c.copyFile(path, to, math.MaxInt64, maxAside)
 }
 
 // isSystem reports whether an error is in reading or writing files, independent of their

@@ -280,7 +280,7 @@ func (d *daemon) work(ctx context.Context) error {
 		if err := d.publishBuilt(ctx); err != nil {
 			return err
 		}
-		d.round(time.Now())
+		d.poll(time.Now())
 		if now := time.Now(); now.After(next) {
 			next = now.Add(maintenance)
 			d.maintain()
@@ -297,13 +297,13 @@ func (d *daemon) work(ctx context.Context) error {
 		case <-tick.C:
 		case r := <-d.news:
 			d.tracker.peers[r.segment] = r.pid
-			d.takeNews()
+			d.handleRegistrations()
 		}
 	}
 }
 
-// takeNews handles the registrations that are already queued: many processes begin together.
-func (d *daemon) takeNews() {
+// handleRegistrations handles the registrations that are already queued: many processes begin together.
+func (d *daemon) handleRegistrations() {
 	for {
 		select {
 		case r := <-d.news:
@@ -314,8 +314,8 @@ func (d *daemon) takeNews() {
 	}
 }
 
-// round scans the spool and seals the jobs that have ended.
-func (d *daemon) round(now time.Time) {
+// poll scans the spool and seals the jobs that have ended.
+func (d *daemon) poll(now time.Time) {
 	d.problems = d.problems[:0]
 	for _, p := range d.pending {
 		if now.After(p.retry) {

@@ -119,18 +119,18 @@ const (
 	segmentKey = "segment "
 )
 
-// assumed reports whether nothing is known about what started the job.
-func (j *Job) assumed() bool {
+// isGuessed reports whether nothing is known about what started the job.
+func (j *Job) isGuessed() bool {
 	return strings.HasPrefix(j.Key, worldKey) || strings.HasPrefix(j.Key, segmentKey)
 }
 
 // together is the maximum time between the starts of a job's ranks.
 const together = 5 * time.Second
 
-// lacks reports whether a process belongs to the job, according to the headers: it belongs to a
+// accepts reports whether a process belongs to the job, according to the headers: it belongs to a
 // world of the job; or to the launch that the launcher names; or, if the launcher names none,
 // began at about the same time with the same command, and the job does not have its rank.
-func (j *Job) lacks(s *Segment) bool {
+func (j *Job) accepts(s *Segment) bool {
 	h := &s.Header
 	if !s.Begun || h.Rank < 0 {
 		return false

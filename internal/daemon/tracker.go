@@ -137,7 +137,7 @@ func (t *tracker) look(names []string, now time.Time) {
 // begin starts to track a new segment.
 func (t *tracker) begin(name string, now time.Time) {
 	s := &Segment{Name: name, path: t.spool.path(name)}
-	if !s.look() && now.Sub(t.firstSeen(name, now)) < beginTime {
+	if !s.refresh() && now.Sub(t.firstSeen(name, now)) < beginTime {
 		return // its process is just creating it, and has not mapped it yet
 	}
 	delete(t.new, name)
@@ -175,11 +175,11 @@ func (t *tracker) assign(s *Segment, now time.Time) *Job {
 // gather merges into a job those of which nothing was known when they were found, if it lacks
 // all their processes: the result does not depend on the order in which segments are found.
 func (t *tracker) gather(j *Job, now time.Time) {
-	if j.assumed() {
+	if j.isGuessed() {
 		return
 	}
 	for _, other := range t.list() {
-		if !other.assumed() || slices.ContainsFunc(other.Segments, func(s *Segment) bool { return !j.lacks(s) }) {
+		if !other.isGuessed() || slices.ContainsFunc(other.Segments, func(s *Segment) bool { return !j.accepts(s) }) {
 			continue
 		}
 		for _, s := range slices.Clone(other.Segments) {
@@ -201,9 +201,9 @@ func (t *tracker) firstSeen(name string, now time.Time) time.Time {
 	return t.new[name]
 }
 
-// look reads the header, and reports whether it has changed; a process that is just beginning
+// refresh reads the header, and reports whether it has changed; a process that is just beginning
 // may not have written it yet.
-func (s *Segment) look() bool {
+func (s *Segment) refresh() bool {
 	h, _, err := segment.Activities(s.path)
 	var other *segment.VersionError
 	if errors.As(err, &other) && s.layout == 0 {
@@ -278,7 +278,7 @@ func (t *tracker) keyOf(s *Segment) string {
 		return fmt.Sprintf("process %d.%d", o.Process.PID, o.Process.Start)
 	}
 	for _, j := range t.list() {
-		if j.lacks(s) {
+		if j.accepts(s) {
 			return j.Key
 		}
 	}
@@ -298,7 +298,7 @@ func (t *tracker) update(s *Segment, now time.Time) {
 		return
 	}
 	s.Running = s.process.Running()
-	if s.layout == 0 && (!s.Begun || s.Header.Rank < 0 || !s.Running) && s.look() {
+	if s.layout == 0 && (!s.Begun || s.Header.Rank < 0 || !s.Running) && s.refresh() {
 		t.version++
 	}
 	if !s.Running {

@@ -26,10 +26,10 @@ const (
 	// keptBytes limits the total compressed size of cached answers, keptAnswer that of each.
 	keptBytes  = 16 << 20
 	keptAnswer = keptBytes / 4
-	// atOnce is how many requests are processed at a time, and mostAsked the maximum number
+	// atOnce is how many requests are processed at a time, and maxAsked the maximum number
 	// including waiting ones.
-	atOnce    = 2
-	mostAsked = 64
+	atOnce   = 2
+	maxAsked = 64
 )
 
 // maker writes the content of an answer, and reports whether it is final: then it is cached. It
@@ -90,7 +90,7 @@ func (a *answers) join(key string, content maker) (*pendingAnswer, error) {
 	}
 	m := a.making[key]
 	if m == nil {
-		if len(a.making) >= mostAsked {
+		if len(a.making) >= maxAsked {
 			return nil, errBusy
 		}
 		m = &pendingAnswer{done: newDone()}

@@ -94,7 +94,7 @@ func TestAnswersKept(t *testing.T) {
 func TestQuestionsAtOnce(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	a := newAnswers()
-	release, begun := make(chan bool), make(chan string, mostAsked*2)
+	release, begun := make(chan bool), make(chan string, maxAsked*2)
 	slow := func(key string) maker {
 		return func(context.Context, io.Writer) (string, bool, error) {
 			begun <- key
@@ -102,7 +102,7 @@ func TestQuestionsAtOnce(t *testing.T) {
 			return textType, true, nil
 		}
 	}
-	results := make(chan error, mostAsked*2)
+	results := make(chan error, maxAsked*2)
 	ask := func(ctx context.Context, key string) {
 		m, err := a.join(key, slow(key))
 		if err != nil {
@@ -125,7 +125,7 @@ func TestQuestionsAtOnce(t *testing.T) {
 	}
 	ask(t.Context(), "0") // the same
 	gone, leave := context.WithCancel(t.Context())
-	for i := atOnce; i < mostAsked; i++ {
+	for i := atOnce; i < maxAsked; i++ {
 		ask(gone, fmt.Sprint(i))
 	}
 	ask(t.Context(), "one too many")
@@ -133,7 +133,7 @@ func TestQuestionsAtOnce(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	leave()
-	for i := atOnce; i < mostAsked; i++ {
+	for i := atOnce; i < maxAsked; i++ {
 		if err := <-results; !errors.Is(err, context.Canceled) {
 			t.Errorf("%v", err)
 		}

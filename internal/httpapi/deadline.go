@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// patience is how long a client may take for one piece.
-const patience = 30 * time.Second
+// writeTimeout is how long a client may take for one piece.
+const writeTimeout = 30 * time.Second
 
 // deadlineWriter gives up on clients that do not read, however long an answer is.
 type deadlineWriter struct {
@@ -19,7 +19,7 @@ const piece = 64 << 10
 
 func (w *deadlineWriter) Write(p []byte) (n int, err error) {
 	for first := true; first || len(p) > 0; first = false {
-		w.control.SetWriteDeadline(time.Now().Add(patience)) // not all that tests write to have one
+		w.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not all that tests write to have one
 		k, err := w.ResponseWriter.Write(p[:min(len(p), piece)])
 		n += k
 		if err != nil {

@@ -12,8 +12,8 @@ import (
 
 // Bounds of connections over TCP.
 const (
-	mostKnown     = 256
-	mostStrangers = 64
+	maxKnown     = 256
+	maxStrangers = 64
 )
 
 // fairListener is a TCP listener that no one can block by holding connections. A connection is
@@ -78,9 +78,9 @@ func (g *fairListener) Accept() (net.Conn, error) {
 func (g *fairListener) enter(v *fairConn) (out *fairConn) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	v.known = v.origin.trusted() && g.count(true) < mostKnown
+	v.known = v.origin.trusted() && g.count(true) < maxKnown
 	if !v.known {
-		if g.count(false) >= mostStrangers {
+		if g.count(false) >= maxStrangers {
 			out = g.leastPreferred()
 		}
 		v.patience = time.AfterFunc(timeouts.stranger, func() { g.expire(v) })
@@ -136,7 +136,7 @@ func (v *fairConn) admit() bool {
 	if v.known {
 		return true
 	}
-	if !slices.Contains(g.conns, v) || g.count(true) >= mostKnown {
+	if !slices.Contains(g.conns, v) || g.count(true) >= maxKnown {
 		return false
 	}
 	v.patience.Stop()

@@ -72,7 +72,7 @@ func holder(t *testing.T, address, text string, n int) {
 		mu.Unlock()
 		work.Wait()
 	})
-	full := func() bool { mu.Lock(); defer mu.Unlock(); return len(open) >= min(n, mostStrangers) }
+	full := func() bool { mu.Lock(); defer mu.Unlock(); return len(open) >= min(n, maxStrangers) }
 	for !full() {
 		time.Sleep(time.Millisecond)
 	}
@@ -113,7 +113,7 @@ func TestHeldConnections(t *testing.T) {
 			s := New(Options{Runs: sampleFiles(t), Token: testToken})
 			l := listen(t, Listening{TCP: "127.0.0.1:0"})
 			serve(t, s, l)
-			holder(t, l.tcp.String(), text, 4*mostStrangers)
+			holder(t, l.tcp.String(), text, 4*maxStrangers)
 			ask := tokenClient(t, l)
 			for range 20 {
 				if code := ask(); code != http.StatusOK {
@@ -171,20 +171,20 @@ func TestLeastWelcome(t *testing.T) {
 		t.Fatal("who is known is not told from who is not")
 	}
 	var many []*fairConn
-	for range 3 * mostStrangers {
+	for range 3 * maxStrangers {
 		v, out := enter(origin{address: "192.0.2.1"})
-		if want := len(many) - (mostStrangers - 1); want >= 0 && out != many[want] || want < 0 && out != nil {
+		if want := len(many) - (maxStrangers - 1); want >= 0 && out != many[want] || want < 0 && out != nil {
 			t.Fatalf("after %d: another than the oldest of those goes", len(many))
 		}
 		many = append(many, v)
 	}
-	if g.count(true) != 2 || g.count(false) != mostStrangers || !few.admit() {
+	if g.count(true) != 2 || g.count(false) != maxStrangers || !few.admit() {
 		t.Errorf("%d are known, %d not", g.count(true), g.count(false))
 	}
 	if many[0].admit() {
 		t.Error("one that had to go is admitted")
 	}
-	for g.count(true) < mostKnown {
+	for g.count(true) < maxKnown {
 		enter(me)
 	}
 	if v, _ := enter(me); v.isKnown() || v.admit() {

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// mostStreams is the maximum number of clients of event streams.
-	mostStreams = 64
+	// maxStreams is the maximum number of clients of event streams.
+	maxStreams = 64
 	// heartbeat is the interval of a stream's keep-alive messages.
 	heartbeat = 15 * time.Second
 	// retry is after how long a browser reconnects to a stream that has ended.
@@ -50,7 +50,7 @@ func newFeeds(ctx context.Context) *feeds { return &feeds{ctx: ctx, open: map[st
 func (f *feeds) listen(key string, produce producer) (<-chan message, func(), error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.clients >= mostStreams {
+	if f.clients >= maxStreams {
 		return nil, nil, &statusError{http.StatusServiceUnavailable, "too many clients listen to events"}
 	}
 	s := f.open[key]

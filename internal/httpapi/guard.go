@@ -129,7 +129,7 @@ func admitted(w http.ResponseWriter, r *http.Request, who *peer) bool {
 		return true
 	}
 	w.Header().Set("Retry-After", "1")
-	fail(w, r, http.StatusServiceUnavailable, fmt.Sprintf("%d connections are open: close some, or use them again", mostKnown))
+	fail(w, r, http.StatusServiceUnavailable, fmt.Sprintf("%d connections are open: close some, or use them again", maxKnown))
 	return false
 }
 

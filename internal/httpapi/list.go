@@ -11,13 +11,13 @@ import (
 	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
-// mostListed is the maximum number of runs in one answer.
-const mostListed = 100_000
+// maxListed is the maximum number of runs in one answer.
+const maxListed = 100_000
 
 // list lists runs and jobs: of those that match the newest, or those that come next
 // after one of an earlier answer.
 func (s *Server) list(w http.ResponseWriter, r *http.Request, q *query) error {
-	limit, search, after := q.number("limit", mostListed, 1, mostListed), strings.ToLower(q.text("search")), q.text("after")
+	limit, search, after := q.number("limit", maxListed, 1, maxListed), strings.ToLower(q.text("search")), q.text("after")
 	if q.err != nil {
 		return q.err
 	}

@@ -30,7 +30,7 @@ type Listening struct {
 }
 
 const (
-	mostHeader      = 16 << 10
+	maxHeader       = 16 << 10
 	shutdownTimeout = 2 * time.Second
 )
 
@@ -152,7 +152,7 @@ func (l *Listeners) Close() {
 // Serve serves the sockets until the context is done, and closes them.
 func (l *Listeners) Serve(ctx context.Context, s *Server) error {
 	srv := &http.Server{
-		Handler: s, DisableGeneralOptionsHandler: true, ConnContext: withPeer, MaxHeaderBytes: mostHeader, ReadHeaderTimeout: timeouts.header,
+		Handler: s, DisableGeneralOptionsHandler: true, ConnContext: withPeer, MaxHeaderBytes: maxHeader, ReadHeaderTimeout: timeouts.header,
 		IdleTimeout: timeouts.idle, WriteTimeout: timeouts.write, ErrorLog: slog.NewLogLogger(s.opt.Log.Handler(), slog.LevelDebug),
 	}
 	ended := make(chan error, len(l.list))
@@ -176,8 +176,8 @@ func (l *Listeners) Serve(ctx context.Context, s *Server) error {
 	return err
 }
 
-// leastToken is the minimum length of a token.
-const leastToken = 16
+// minToken is the minimum length of a token.
+const minToken = 16
 
 // NewToken creates an unguessable token.
 func NewToken() string {
@@ -203,8 +203,8 @@ func ReadToken(path string) (string, error) {
 	b := make([]byte, 4096)
 	n, _ := f.Read(b)
 	token := strings.TrimSpace(string(b[:n]))
-	if len(token) < leastToken || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune(`",;\`, r) }) {
-		return "", fmt.Errorf("%s: want a token of at least %d letters, digits and signs", path, leastToken)
+	if len(token) < minToken || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune(`",;\`, r) }) {
+		return "", fmt.Errorf("%s: want a token of at least %d letters, digits and signs", path, minToken)
 	}
 	return token, nil
 }

@@ -249,7 +249,7 @@ func TestTokenFiles(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "token")
 	token, err := KeepToken(path)
-	if err != nil || len(token) < leastToken {
+	if err != nil || len(token) < minToken {
 		t.Fatal(token, err)
 	}
 	if again, err := KeepToken(path); err != nil || again != token {

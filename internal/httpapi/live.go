@@ -25,7 +25,7 @@ const (
 	// listInterval is how often the list of runs is looked at for changes.
 	listInterval = 500 * time.Millisecond
 
-	leastInterval, usualInterval, mostInterval = 100, 1000, 60_000 // ms, of frames
+	minInterval, usualInterval, maxInterval = 100, 1000, 60_000 // ms, of frames
 )
 
 // where answers where the ranks are, or, in a stored run, were when it ended.
@@ -84,7 +84,7 @@ func askWhere(q *query) answerer {
 
 // live says what a running job does: once, or, as server-sent events, repeatedly.
 func (s *Server) live(w http.ResponseWriter, r *http.Request, q *query) error {
-	interval := time.Duration(q.number("interval", usualInterval, leastInterval, mostInterval)) * time.Millisecond
+	interval := time.Duration(q.number("interval", usualInterval, minInterval, maxInterval)) * time.Millisecond
 	if q.err != nil {
 		return q.err
 	}

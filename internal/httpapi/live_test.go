@@ -259,7 +259,7 @@ func TestFeeds(t *testing.T) {
 		t.Errorf("made %d times, %d listen", starts, f.streams())
 	}
 	var leave []func()
-	for range mostStreams {
+	for range maxStreams {
 		_, l, err := f.listen("key", produce)
 		if err != nil {
 			t.Fatal(err)

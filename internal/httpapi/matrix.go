@@ -8,15 +8,15 @@ import (
 	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
-// mostBins bounds the rows of a matrix of bins.
-const mostBins = 2048
+// maxBins bounds the rows of a matrix of bins.
+const maxBins = 2048
 
 var matrixParams = []string{"collectives", "one_sided", "from", "to", "bins"}
 
 // matrix is a communication matrix, requested as a whole or as a block, pair by pair or binned.
 func matrix(q *query) whole {
 	opt := analysis.MatrixOptions{Collectives: q.flag("collectives"), OneSided: q.flag("one_sided")}
-	bins, from, to := q.number("bins", 0, 1, mostBins), q.span("from"), q.span("to")
+	bins, from, to := q.number("bins", 0, 1, maxBins), q.span("from"), q.span("to")
 	return whole{
 		of:   fmt.Sprintf("matrix %+v", opt),
 		make: func(in *input) (encoder, error) { return analysis.NewMatrix(in.run, opt) },

@@ -40,12 +40,12 @@ type Metrics struct {
 	sealed chan string // run files whose calls are to be counted
 }
 
-// mostUncounted is how many runs may wait for their calls to be counted.
-const mostUncounted = 1024
+// maxUncounted is how many runs may wait for their calls to be counted.
+const maxUncounted = 1024
 
 // NewMetrics returns the metrics of what is served.
 func NewMetrics(runs Runs) *Metrics {
-	m := &Metrics{registry: prometheus.NewRegistry(), sealed: make(chan string, mostUncounted)}
+	m := &Metrics{registry: prometheus.NewRegistry(), sealed: make(chan string, maxUncounted)}
 	f := promauto.With(m.registry)
 	counter := func(name, help string) prometheus.Counter {
 		return f.NewCounter(prometheus.CounterOpts{Name: "efg_sealed_" + name + "_total", Help: help})

@@ -11,7 +11,7 @@ import (
 
 const (
 	usualRankRows, mostRankRows = 100, 1000
-	mostRankBins                = 2048
+	maxRankBins                 = 2048
 )
 
 var rankParams = []string{"rank", "order", "from", "count", "bins"}
@@ -39,7 +39,7 @@ func rankTable(q *query) whole {
 func rankQuery(q *query) jsondoc.RanksQuery {
 	view := jsondoc.RanksQuery{
 		By: "rank", From: q.number("from", 0, 0, 1<<31-1),
-		Count: q.number("count", usualRankRows, 0, mostRankRows), Bins: q.number("bins", 0, 0, mostRankBins),
+		Count: q.number("count", usualRankRows, 0, mostRankRows), Bins: q.number("bins", 0, 0, maxRankBins),
 	}
 	if set := q.ranks("rank"); set != nil {
 		view.Has = set.Has

@@ -53,21 +53,21 @@ func makeSamples(dir string) error {
 		"traced":   {Program: "halo", Ranks: 4, Steps: 20, Seed: 1, Trace: true},
 		"segments": {Program: "halo", Ranks: 3, Steps: 12, Seed: 2, Stats: true},
 	} {
-		folder := filepath.Join(dir, name)
-		if err := os.Mkdir(folder, 0o700); err != nil {
+		files := filepath.Join(dir, name)
+		if err := os.Mkdir(files, 0o700); err != nil {
 			return err
 		}
-		if err := c.WriteSegments(feeder, folder, 1); err != nil {
+		if err := c.WriteSegments(feeder, files, 1); err != nil {
 			return err
 		}
 		if name == "segments" {
 			continue
 		}
-		list, err := filepath.Glob(filepath.Join(folder, "*.seg"))
+		list, err := filepath.Glob(filepath.Join(files, "*.seg"))
 		if err != nil {
 			return err
 		}
-		if _, err := merge.Run(list, merge.Options{Output: folder + ".efg", Workers: 1, Tool: "test"}); err != nil {
+		if _, err := merge.Run(list, merge.Options{Output: files + ".efg", Workers: 1, Tool: "test"}); err != nil {
 			return err
 		}
 	}

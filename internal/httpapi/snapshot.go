@@ -17,8 +17,8 @@ import (
 // snapshots are run files of running jobs, as they were a moment ago. The files are unnamed:
 // nothing of them remains.
 type snapshots struct {
-	folder string
-	turn   *semaphore.Weighted // one is made at a time
+	dir  string
+	turn *semaphore.Weighted // one is made at a time
 
 	mu   sync.Mutex
 	shot map[string]*snapshot
@@ -31,16 +31,16 @@ type snapshot struct {
 }
 
 const (
-	// leastFresh is the minimum time that a snapshot is used; it is used for this multiple of
+	// minFresh is the minimum time that a snapshot is used; it is used for this multiple of
 	// the time it took to create it and to answer requests about it.
-	leastFresh = time.Second
+	minFresh   = time.Second
 	freshTimes = 10
 	// keptShots is how many are kept.
 	keptShots = 4
 )
 
-func newSnapshots(folder string) *snapshots {
-	return &snapshots{folder: folder, turn: semaphore.NewWeighted(1), shot: map[string]*snapshot{}}
+func newSnapshots(dir string) *snapshots {
+	return &snapshots{dir: dir, turn: semaphore.NewWeighted(1), shot: map[string]*snapshot{}}
 }
 
 // source is a snapshot of a job.
@@ -85,7 +85,7 @@ func (s *snapshots) find(name string) *snapshot {
 // make creates a snapshot of a job. Segments that can no longer be read are left out.
 func (s *snapshots) make(e *Entry) (*snapshot, error) {
 	began := time.Now()
-	tmp, err := os.CreateTemp(s.folder, ".snapshot-*.tmp") // what a daemon removes at its start
+	tmp, err := os.CreateTemp(s.dir, ".snapshot-*.tmp") // what a daemon removes at its start
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (s *snapshots) make(e *Entry) (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &snapshot{file: f, at: began, fresh: max(leastFresh, freshTimes*time.Since(began))}
+	x := &snapshot{file: f, at: began, fresh: max(minFresh, freshTimes*time.Since(began))}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if old := s.shot[e.Name]; old != nil {

@@ -67,7 +67,7 @@ func (s *Store) jobs() []*daemon.Job {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.looked.IsZero() || time.Since(s.looked) > lookAgain {
+	if s.looked.IsZero() || time.Since(s.looked) > minRefresh {
 		s.found, s.looked = s.jobsIn(spool), time.Now()
 	}
 	return s.found
@@ -109,8 +109,8 @@ func (s *Store) Close() {
 	s.unfollow()
 }
 
-// lookAgain is the minimum interval between reads of the spool, however many clients there are.
-const lookAgain = 100 * time.Millisecond
+// minRefresh is the minimum interval between reads of the spool, however many clients there are.
+const minRefresh = 100 * time.Millisecond
 
 // settled is how long a directory must not have changed to be sure that what was read
 // after its last change shows it.

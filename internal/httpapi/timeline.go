@@ -19,11 +19,11 @@ const timelineType = "application/vnd.efg.timeline"
 
 const (
 	usualWidth, usualRows = 800, 512
-	// mostEvents bounds how many events are walked through for an answer; the same
+	// maxEvents bounds how many events are walked through for an answer; the same
 	// question again goes on.
-	mostEvents = 10_000_000
-	// leastEvents is more than it takes to get further: to open a rank counts, too.
-	leastEvents = 100
+	maxEvents = 10_000_000
+	// minEvents is more than it takes to get further: to open a rank counts, too.
+	minEvents = 100
 )
 
 var timelineParams = []string{"from", "to", "width", "ranks", "rows", "share", "slices", "events", "format"}
@@ -107,7 +107,7 @@ func (s *Server) timeline(w http.ResponseWriter, r *http.Request, q *query) erro
 	view := timeline.Query{
 		From: q.long("from"), To: q.long("to"), Width: q.number("width", usualWidth, 1, timeline.MaxWidth),
 		Rows: q.number("rows", usualRows, 1, timeline.MaxRows), Share: q.flag("share"),
-		Slices: q.number("slices", 0, 0, timeline.MaxSlices), Events: uint64(q.number("events", mostEvents, leastEvents, mostEvents)),
+		Slices: q.number("slices", 0, 0, timeline.MaxSlices), Events: uint64(q.number("events", maxEvents, minEvents, maxEvents)),
 	}
 	set, format := q.ranks("ranks"), q.choice("format", "bytes", "bytes", "json")
 	if q.err != nil {

@@ -43,7 +43,7 @@ const (
 	WorkerTime   = 5 * time.Minute
 	SmallNodes   = 40 << 10
 	SmallBytes   = 4 << 20
-	mostWorkers  = 2
+	maxWorkers   = 2
 )
 
 // NewWorkers returns workers that are started by a command, with default limits.
@@ -102,7 +102,7 @@ func (k *Workers) large(files []*os.File) bool {
 
 // answer lets a worker answer a request. It ends the worker when the context is done.
 func (k *Workers) answer(ctx context.Context, t task, files []*os.File, w io.Writer) (contentType string, err error) {
-	k.once.Do(func() { k.turns = semaphore.NewWeighted(mostWorkers) })
+	k.once.Do(func() { k.turns = semaphore.NewWeighted(maxWorkers) })
 	if err := k.turns.Acquire(ctx, 1); err != nil {
 		return "", err
 	}

@@ -274,7 +274,7 @@ func TestWorkersAtOnce(t *testing.T) {
 			done <- true
 		}()
 	}
-	for end := time.Now().Add(time.Minute); len(pids()) < mostWorkers; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); len(pids()) < maxWorkers; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("no worker begins")
 		}
@@ -282,7 +282,7 @@ func TestWorkersAtOnce(t *testing.T) {
 	if a := asked(s, t.Context(), "/v1/runs"); a.Code != http.StatusOK {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
-	if n := len(pids()); n != mostWorkers {
+	if n := len(pids()); n != maxWorkers {
 		t.Errorf("%d workers at once", n)
 	}
 	leave()

@@ -91,11 +91,13 @@ func TestHangs(t *testing.T) {
 			t.Run(path.Join(m.Name, c.language, c.kind), func(t *testing.T) {
 				j := launch(t, m, c.ranks, program, c.kind)
 				want := fmt.Sprintf("%v behind %v, %s: %s", c.deadlock, c.behind, c.differ, c.ops)
-				seen := j.until(t, func(r *JobState) bool { return told(r, c.leaves) == want || c.leaves && left(r, c.differ, c.ranks) })
+				seen := j.until(t, func(r *JobState) bool {
+					return summarise(r, c.leaves) == want || c.leaves && left(r, c.differ, c.ranks)
+				})
 				j.kill()
 				last := j.until(t, func(r *JobState) bool { return !r.Running })
 				for _, r := range []*JobState{last, j.stored(t)} {
-					if got, live := told(r, c.leaves), told(seen, c.leaves); got != live {
+					if got, live := summarise(r, c.leaves), summarise(seen, c.leaves); got != live {
 						t.Errorf("told %s, while it was running %s", got, live)
 					}
 				}
@@ -105,8 +107,8 @@ func TestHangs(t *testing.T) {
 	}
 }
 
-// told summarises a job state.
-func told(r *JobState, leaves bool) string {
+// summarise summarises a job state.
+func summarise(r *JobState, leaves bool) string {
 	var ranks []int
 	for _, d := range r.Deadlocks {
 		ranks = append(ranks, d.Ranks...)

@@ -205,8 +205,8 @@ func (j *Job) state(r *Rank, t int) State {
 	return Computing
 }
 
-// mostAwaited bounds the lists of ranks that a group awaits.
-const mostAwaited = 1 << 16
+// maxAwaited bounds the lists of ranks that a group awaits.
+const maxAwaited = 1 << 16
 
 // groupKey is what the threads of a group have in common.
 type groupKey struct {
@@ -297,7 +297,7 @@ func (g *Group) awaits(members []*Thread, size int) {
 		}
 	}
 	for _, t := range members {
-		if len(g.Awaits) < mostAwaited {
+		if len(g.Awaits) < maxAwaited {
 			g.Awaits = append(g.Awaits, t.Awaits...)
 		}
 	}

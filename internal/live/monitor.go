@@ -82,8 +82,8 @@ func NewMonitor() *Monitor {
 	}
 }
 
-// mostKeys limits what is remembered about segments with ever-changing content.
-const mostKeys = 1 << 16
+// maxKeys limits what is remembered about segments with ever-changing content.
+const maxKeys = 1 << 16
 
 // Close stops monitoring.
 func (m *Monitor) Close() {
@@ -136,7 +136,7 @@ func (m *Monitor) only(paths []string) {
 
 // bound starts over if too much is remembered.
 func (m *Monitor) bound() {
-	if len(m.keys) <= mostKeys {
+	if len(m.keys) <= maxKeys {
 		return
 	}
 	for path := range m.ranks {

@@ -62,8 +62,8 @@ func objectArg(op string, args []string) string {
 	return ""
 }
 
-// mostValues is the maximum number of values of an argument that are kept.
-const mostValues = 64
+// maxValues is the maximum number of values of an argument that are kept.
+const maxValues = 64
 
 // varying finds the values of the arguments that differ between threads.
 func varying(args []string, members []*Thread) []Varying {
@@ -83,7 +83,7 @@ func varying(args []string, members []*Thread) []Varying {
 			}
 		}
 		v.Number = len(v.Values)
-		v.Values = v.Values[:min(v.Number, mostValues)]
+		v.Values = v.Values[:min(v.Number, maxValues)]
 		list = append(list, v)
 	}
 	return list

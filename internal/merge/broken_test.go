@@ -132,7 +132,7 @@ func TestMergeMistakes(t *testing.T) {
 		want string
 	}{
 		{"no such file", []string{"/no/such"}, "", "/no/such: no such file or directory"},
-		{"empty folder", []string{empty}, "", empty + ": no run files (.efg) and no segments (.seg) in it"},
+		{"empty directory", []string{empty}, "", empty + ": no run files (.efg) and no segments (.seg) in it"},
 		{"other kind", []string{text}, "", text + ": neither a run file nor a segment"},
 		{"pipe", []string{pipe}, "", pipe + ": not a regular file"},
 		{"output is a directory", []string{off}, empty, empty + ": not a regular file"},

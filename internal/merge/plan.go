@@ -38,9 +38,9 @@ type plan struct {
 	chunks []chunk
 	// directories are where the work directory may be: beside the parts or, if that is not
 	// allowed, beside the output.
-	folders []string
-	name    string // of the work directory
-	family  string // prefix of the names of all work directories of this output
+	dirs   []string
+	name   string // of the work directory
+	family string // prefix of the names of all work directories of this output
 }
 
 // newPlan makes a plan. It depends on the files, their sizes and modification times, not on the
@@ -63,7 +63,7 @@ func newPlan(inputs []input, opt *Options) (*plan, error) {
 	for i := range inputs {
 		first = min(first, inputs[i].abs)
 	}
-	p.folders = slices.Compact([]string{filepath.Dir(first), filepath.Dir(out)})
+	p.dirs = slices.Compact([]string{filepath.Dir(first), filepath.Dir(out)})
 	return p, nil
 }
 

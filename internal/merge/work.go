@@ -70,8 +70,8 @@ func (m *merger) makeWorkDir() error {
 		return nil
 	}
 	var err error
-	for _, folder := range m.plan.folders {
-		m.work = filepath.Join(folder, m.plan.name)
+	for _, dir := range m.plan.dirs {
+		m.work = filepath.Join(dir, m.plan.name)
 		if err = os.Mkdir(m.work, 0o777); err == nil || errors.Is(err, fs.ErrExist) {
 			return nil
 		}
@@ -80,8 +80,8 @@ func (m *merger) makeWorkDir() error {
 }
 
 func (m *merger) findWorkDir() bool {
-	for _, folder := range m.plan.folders {
-		m.work = filepath.Join(folder, m.plan.name)
+	for _, dir := range m.plan.dirs {
+		m.work = filepath.Join(dir, m.plan.name)
 		if st, err := os.Stat(m.work); err == nil && st.IsDir() {
 			return true
 		}
@@ -92,11 +92,11 @@ func (m *merger) findWorkDir() bool {
 // cleanUp removes the work directory, and those left behind by abandoned merges to the same
 // output.
 func (m *merger) cleanUp() {
-	for _, folder := range m.plan.folders {
-		entries, _ := os.ReadDir(folder)
+	for _, dir := range m.plan.dirs {
+		entries, _ := os.ReadDir(dir)
 		for _, e := range entries {
 			if e.IsDir() && strings.HasPrefix(e.Name(), m.plan.family) {
-				removeDir(filepath.Join(folder, e.Name()))
+				removeDir(filepath.Join(dir, e.Name()))
 			}
 		}
 	}

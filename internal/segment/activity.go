@@ -30,9 +30,9 @@ type Activity struct {
 	Busy bool
 }
 
-// glances is the number of attempts to read the state of a thread that calls all the time;
+// maxReads is the number of attempts to read the state of a thread that calls all the time;
 // after that the thread is busy.
-const glances = 64
+const maxReads = 64
 
 // activity reads what the thread whose record is at a ref is doing.
 func (r *reader) activity(ref uint32, h *Header) (a Activity, err error) {
@@ -46,7 +46,7 @@ func (r *reader) activity(ref uint32, h *Header) (a Activity, err error) {
 // read reads what a thread is doing. Words are stored in the buffer if that is large enough.
 func (a *Activity) read(live *Stream, h *Header, words []uint64) {
 	*a = Activity{Thread: atomic.LoadUint32(&live.Thread), TID: int(atomic.LoadUint64(&live.TID))}
-	for range glances {
+	for range maxReads {
 		a.Events, a.Tick = atomic.LoadUint64(&live.Events), atomic.LoadUint64(&live.CallTick)
 		since := a.Tick
 		if a.Tick == 0 {

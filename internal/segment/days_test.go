@@ -15,8 +15,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// day is one run of testdata/days.c.
-type day struct {
+// feederRun is one run of testdata/days.c.
+type feederRun struct {
 	name   string
 	p      *program
 	dir    string // of segments
@@ -31,7 +31,7 @@ type result struct {
 	segments    []*Segment
 }
 
-func (d day) run(t testing.TB, exe string) result {
+func (d feederRun) run(t testing.TB, exe string) result {
 	t.Helper()
 	if d.dir == "" {
 		d.dir = t.TempDir()
@@ -158,7 +158,7 @@ func TestEnds(t *testing.T) {
 		{"segfault", efg.EndOpen, "signal: segmentation fault"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := day{name: c.name, p: p, limits: "ulimit -c 0;"}.run(t, build(t, "days", "-O2"))
+			r := feederRun{name: c.name, p: p, limits: "ulimit -c 0;"}.run(t, build(t, "days", "-O2"))
 			status := fmt.Sprintf("exit status %d", r.status.ExitStatus())
 			if r.status.Signaled() {
 				status = "signal: " + r.status.Signal().String()
@@ -182,7 +182,7 @@ func TestEndsInACall(t *testing.T) {
 	p := small(1)
 	for name, end := range map[string]efg.End{"killed in a call": efg.EndOpen, "exits in a call": efg.EndExit} {
 		for _, times := range []string{"off", "stats"} {
-			r := day{name: name, p: p, env: []string{"EFG_TIME=" + times}}.run(t, build(t, "days", "-O2"))
+			r := feederRun{name: name, p: p, env: []string{"EFG_TIME=" + times}}.run(t, build(t, "days", "-O2"))
 			if len(r.segments) != 1 {
 				t.Fatalf("%s: %d segments, errors %q", name, len(r.segments), r.errOut)
 			}
@@ -223,7 +223,7 @@ func TestProgramsKeepToThemselves(t *testing.T) {
 			if name == "descriptors" || name == "chdir" { // the file must grow meanwhile
 				p = large(2)
 			}
-			d := day{name: name, p: p}
+			d := feederRun{name: name, p: p}
 			if name == "chdir" {
 				d.dir, d.env = relative(t)
 			}
@@ -242,7 +242,7 @@ func relative(t *testing.T) (dir string, env []string) {
 // A program that executes another one has two segments.
 func TestExec(t *testing.T) {
 	p := small(3)
-	r := day{name: "exec", p: p}.run(t, build(t, "days", "-O2"))
+	r := feederRun{name: "exec", p: p}.run(t, build(t, "days", "-O2"))
 	if r.status != 0 || len(r.segments) != 2 {
 		t.Fatalf("status %x, %d segments, errors %q", r.status, len(r.segments), r.errOut)
 	}
@@ -266,7 +266,7 @@ func TestExec(t *testing.T) {
 // Signals that would interrupt every allocation of space do not prevent it.
 func TestSignals(t *testing.T) {
 	p := large(4)
-	day{name: "signals", p: p}.run(t, build(t, "days", "-O2")).whole(t, p)
+	feederRun{name: "signals", p: p}.run(t, build(t, "days", "-O2")).whole(t, p)
 }
 
 func TestFullFileSystem(t *testing.T) {
@@ -278,23 +278,23 @@ func TestFullFileSystem(t *testing.T) {
 		}
 	}
 	t.Run("midway", func(t *testing.T) {
-		day{name: "plain", p: p, dir: memory(t, "1m")}.run(t, exe).stopped(t, p, syscall.ENOSPC)
+		feederRun{name: "plain", p: p, dir: memory(t, "1m")}.run(t, exe).stopped(t, p, syscall.ENOSPC)
 	})
 	t.Run("soon", func(t *testing.T) {
 		dir := memory(t, "1m")
 		fill(dir, 1<<20-100<<10)
-		day{name: "plain", p: p, dir: dir}.run(t, exe).stopped(t, p, syscall.ENOSPC)
+		feederRun{name: "plain", p: p, dir: dir}.run(t, exe).stopped(t, p, syscall.ENOSPC)
 	})
 	t.Run("at once", func(t *testing.T) {
 		dir := memory(t, "1m")
 		fill(dir, 1<<20)
-		day{name: "plain", p: p, dir: dir}.run(t, exe).notRecorded(t, p, "no space for "+dir)
+		feederRun{name: "plain", p: p, dir: dir}.run(t, exe).notRecorded(t, p, "no space for "+dir)
 	})
 	t.Run("many ends", func(t *testing.T) { // wherever the space ends, the events end there
 		p := newProgram(6, 40)
 		p.run(5000)
 		for kb := 20; kb < 160; kb += 4 {
-			r := day{name: "plain", p: p, limits: fmt.Sprintf("ulimit -f %d;", 2*kb)}.run(t, exe)
+			r := feederRun{name: "plain", p: p, limits: fmt.Sprintf("ulimit -f %d;", 2*kb)}.run(t, exe)
 			r.stopped(t, p, syscall.EFBIG)
 		}
 	})
@@ -304,21 +304,21 @@ func TestFullFileSystem(t *testing.T) {
 func TestFileSizeLimit(t *testing.T) {
 	exe := build(t, "days", "-O2")
 	p := large(7)
-	day{name: "plain", p: p, limits: "ulimit -f 600;"}.run(t, exe).stopped(t, p, syscall.EFBIG)
+	feederRun{name: "plain", p: p, limits: "ulimit -f 600;"}.run(t, exe).stopped(t, p, syscall.EFBIG)
 	p = newProgram(6, 40)
 	p.run(5000)
-	day{name: "plain", p: p, limits: "ulimit -f 40;"}.run(t, exe).stopped(t, p, syscall.EFBIG)
-	day{name: "plain", p: p, limits: "ulimit -f 8;"}.run(t, exe).notRecorded(t, p, "File too large")
+	feederRun{name: "plain", p: p, limits: "ulimit -f 40;"}.run(t, exe).stopped(t, p, syscall.EFBIG)
+	feederRun{name: "plain", p: p, limits: "ulimit -f 8;"}.run(t, exe).notRecorded(t, p, "File too large")
 }
 
 // Of a limited address space the recorder uses little.
 func TestAddressSpaceLimit(t *testing.T) {
 	exe := build(t, "days", "-O2")
 	p := large(8)
-	day{name: "plain", p: p, limits: "ulimit -v 32768;"}.run(t, exe).stopped(t, p, syscall.ENOMEM)
+	feederRun{name: "plain", p: p, limits: "ulimit -v 32768;"}.run(t, exe).stopped(t, p, syscall.ENOMEM)
 	p = small(8)
-	day{name: "memory", p: p, limits: "ulimit -v 73728;"}.run(t, exe).whole(t, p)
-	day{name: "tight", p: p}.run(t, exe).notRecorded(t, p, "no address space")
+	feederRun{name: "memory", p: p, limits: "ulimit -v 73728;"}.run(t, exe).whole(t, p)
+	feederRun{name: "tight", p: p}.run(t, exe).notRecorded(t, p, "no address space")
 }
 
 func TestUnusableDirectory(t *testing.T) {
@@ -335,15 +335,15 @@ func TestUnusableDirectory(t *testing.T) {
 		{"/" + strings.Repeat("long/", 1000), "the name in EFG_DIR is too long"},
 		{strings.Repeat("x", 300), "File name too long"},
 	} {
-		day{name: "plain", p: p, env: []string{"EFG_DIR=" + c.dir}}.run(t, exe).notRecorded(t, p, c.why)
+		feederRun{name: "plain", p: p, env: []string{"EFG_DIR=" + c.dir}}.run(t, exe).notRecorded(t, p, c.why)
 	}
-	day{name: "plain", p: p, limits: "unset EFG_DIR;"}.run(t, exe).notRecorded(t, p, "EFG_DIR is not set")
+	feederRun{name: "plain", p: p, limits: "unset EFG_DIR;"}.run(t, exe).notRecorded(t, p, "EFG_DIR is not set")
 }
 
 // Core dumps do not contain the segment.
 func TestNotInCoreDumps(t *testing.T) {
 	p := large(10)
-	r := day{name: "mapping", p: p}.run(t, build(t, "days", "-O2"))
+	r := feederRun{name: "mapping", p: p}.run(t, build(t, "days", "-O2"))
 	lines := strings.Split(strings.TrimSpace(r.out), "\n")
 	if len(lines) < 2 {
 		t.Fatalf("output %q", r.out)
@@ -359,7 +359,7 @@ func TestNotInCoreDumps(t *testing.T) {
 func TestThreads(t *testing.T) {
 	p := newProgram(11, 20)
 	p.run(5000)
-	checkThreads(t, p, day{name: "threads", p: p}.run(t, build(t, "days", "-O2")))
+	checkThreads(t, p, feederRun{name: "threads", p: p}.run(t, build(t, "days", "-O2")))
 }
 
 func checkThreads(t *testing.T, p *program, r result) {
@@ -379,7 +379,7 @@ func checkThreads(t *testing.T, p *program, r result) {
 // There are streams for 4096 threads; calls of others are counted.
 func TestMoreThreadsThanFit(t *testing.T) {
 	p := small(12)
-	r := day{name: "many", p: p}.run(t, build(t, "days", "-O2"))
+	r := feederRun{name: "many", p: p}.run(t, build(t, "days", "-O2"))
 	if r.status != 0 || len(r.segments) != 1 {
 		t.Fatalf("status %x, errors %s", r.status, r.errOut)
 	}
@@ -430,7 +430,7 @@ func newObjects(t *testing.T) (p *program, slot int) {
 // A million live objects: each new one gets the lowest free slot, at once.
 func TestManyLiveSlots(t *testing.T) {
 	p, slot := newObjects(t)
-	r := day{name: "slots", p: p, env: []string{fmt.Sprint("SLOT=", slot)}}.run(t, build(t, "days", "-O2"))
+	r := feederRun{name: "slots", p: p, env: []string{fmt.Sprint("SLOT=", slot)}}.run(t, build(t, "days", "-O2"))
 	s := r.one(t)
 	if s.Events != 1<<20+2000 {
 		t.Errorf("%d events", s.Events)
@@ -448,7 +448,7 @@ func TestManyNodes(t *testing.T) {
 		words := slices.Clone(p.words(i % (n - 1000)))
 		p.events = append(p.events, efg.Input{Words: words})
 	}
-	r := day{name: "plain", p: p}.run(t, build(t, "days", "-O2"))
+	r := feederRun{name: "plain", p: p}.run(t, build(t, "days", "-O2"))
 	s := r.one(t)
 	if s.Events != n || len(s.Nodes) != n-1000 {
 		t.Errorf("%d events, %d nodes", s.Events, len(s.Nodes))
@@ -472,9 +472,9 @@ func TestSanitizers(t *testing.T) {
 		exe := build(t, "days", "-O1", "-fsanitize=thread", "-Wno-error")
 		p := newProgram(14, 20)
 		p.run(2000)
-		checkThreads(t, p, day{name: "threads", p: p}.run(t, exe))
+		checkThreads(t, p, feederRun{name: "threads", p: p}.run(t, exe))
 		p, slot := newObjects(t)
-		r := day{name: "mail", p: p, env: []string{fmt.Sprint("SLOT=", slot)}}.run(t, exe)
+		r := feederRun{name: "mail", p: p, env: []string{fmt.Sprint("SLOT=", slot)}}.run(t, exe)
 		if s := r.one(t); s.Events != 20000 {
 			t.Errorf("%d events", s.Events)
 		}
@@ -484,7 +484,7 @@ func TestSanitizers(t *testing.T) {
 		for seed := range uint64(6) {
 			p := newProgram(20+seed, 3+int(seed)*12)
 			p.run(3000)
-			day{name: "plain", p: p, env: []string{"ASAN_OPTIONS=detect_leaks=0"}}.run(t, exe).whole(t, p)
+			feederRun{name: "plain", p: p, env: []string{"ASAN_OPTIONS=detect_leaks=0"}}.run(t, exe).whole(t, p)
 		}
 	})
 }

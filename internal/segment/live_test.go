@@ -266,7 +266,7 @@ func TestBrokenFiles(t *testing.T) {
 		t.Errorf("absent: %v", err)
 	}
 	if _, err := ReadFile(dir); !errors.Is(err, ErrNotSegment) {
-		t.Errorf("folder: %v", err)
+		t.Errorf("directory: %v", err)
 	}
 }
 

@@ -100,7 +100,7 @@ func (r *reader) checkHeader(h *Header) error {
 		return &CorruptError{"header", 0, fmt.Errorf("%d bytes used, file has %d", h.Used, size)}
 	}
 	if r.filled != nil && h.Used > freeHoles {
-		if filled := r.filled(); filled > 0 && h.Used/mostHoles > filled {
+		if filled := r.filled(); filled > 0 && h.Used/maxHoles > filled {
 			return &CorruptError{"header", 0, fmt.Errorf("%d bytes used, all but %d of them are holes", h.Used, filled)}
 		}
 	}
@@ -113,7 +113,7 @@ func (r *reader) checkHeader(h *Header) error {
 // been.
 const (
 	freeHoles = 1 << 30
-	mostHoles = 1 << 8
+	maxHoles  = 1 << 8
 )
 
 // MaxFile is the size of the largest segment: what refs can address.
@@ -179,8 +179,8 @@ func arguments(h *Header) []string {
 }
 
 const (
-	// patience is the number of attempts to read a record that changes all the time.
-	patience = 1 << 20
+	// maxRetries is the number of attempts to read a record that changes all the time.
+	maxRetries = 1 << 20
 	// manyEvents take about a second to follow.
 	manyEvents = 30e6
 )

@@ -82,7 +82,7 @@ func (r *reader) pin(ref uint32, st *Stream) (*Published, error) {
 	}
 	live := view[Stream](b)
 	from, size := unsafe.Offsetof(st.Made), unsafe.Sizeof(*st)
-	for range patience {
+	for range maxRetries {
 		st.Events = atomic.LoadUint64(&live.Events)
 		at := &live.Pub[st.Events&1]
 		pub := &Published{Hash: atomic.LoadUint64(&at.Hash), Node: atomic.LoadUint32(&at.Node)}
@@ -320,7 +320,7 @@ func (r *reader) seqState(ref uint32) (st SeqState, first uint32, err error) {
 		return st, 0, err
 	}
 	live := view[Seq](b)
-	for range patience {
+	for range maxRetries {
 		turns, sel := atomic.LoadUint32(&live.Turns), atomic.LoadUint32(&live.Sel)
 		if sel > 1 {
 			return st, 0, r.corrupt("sequence", ref, errors.New("no such state"))

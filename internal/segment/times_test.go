@@ -143,7 +143,7 @@ func takeTimes(t testing.TB, s *efg.Stream, defs []efg.Def) {
 func TestTraceWithoutSpace(t *testing.T) {
 	p := large(12)
 	for _, limit := range []int{600, 2000} {
-		day{name: "plain", p: p, limits: fmt.Sprintf("ulimit -f %d;", limit), env: []string{"EFG_TIME=trace=500"}}.
+		feederRun{name: "plain", p: p, limits: fmt.Sprintf("ulimit -f %d;", limit), env: []string{"EFG_TIME=trace=500"}}.
 			run(t, build(t, "days", "-O2")).stopped(t, p, syscall.EFBIG)
 	}
 }

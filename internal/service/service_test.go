@@ -32,11 +32,11 @@ func TestExpand(t *testing.T) {
 func TestFind(t *testing.T) {
 	const good = "EFG_BACK=b\nEFG_SPOOLS=/spools\nEFG_STORE=/s/%U\n"
 	for _, c := range []struct {
-		name         string
-		folder, file os.FileMode
-		text         string
-		owner        int
-		ok           bool
+		name      string
+		dir, file os.FileMode
+		text      string
+		owner     int
+		ok        bool
 	}{
 		{"good", 0o755, 0o644, good, 0, true},
 		{"good, and more to come", 0o755, 0o644, good + "EFG_BUILDING=1\n", 0, true},
@@ -51,7 +51,7 @@ func TestFind(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "service")
 		file := filepath.Join(dir, SiteFile)
 		for _, err := range []error{
-			os.Mkdir(dir, 0o755), os.WriteFile(file, []byte(c.text), 0o644), os.Chmod(file, c.file), os.Chown(file, c.owner, -1), os.Chmod(dir, c.folder),
+			os.Mkdir(dir, 0o755), os.WriteFile(file, []byte(c.text), 0o644), os.Chmod(file, c.file), os.Chown(file, c.owner, -1), os.Chmod(dir, c.dir),
 		} {
 			if err != nil {
 				t.Fatalf("%v (this test needs to be root)", err)

@@ -62,8 +62,8 @@ func Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// mostLinks is how many symbolic links a path may lead through.
-const mostLinks = 40
+// maxLinks is how many symbolic links a path may lead through.
+const maxLinks = 40
 
 // walker is on its way to a directory.
 type walker struct {
@@ -134,7 +134,7 @@ func (w *walker) step(name string) error {
 	if err := owned(to, &st); err != nil {
 		return err
 	}
-	if w.links++; w.links > mostLinks {
+	if w.links++; w.links > maxLinks {
 		return &fs.PathError{Op: "open", Path: to, Err: unix.ELOOP}
 	}
 	target := make([]byte, unix.PathMax)

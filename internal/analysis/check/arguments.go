@@ -129,11 +129,11 @@ func (t *tally) committed(word uint64) bool {
 		}
 	}
 	def := t.p.TypeDef(word)
-	return def == nil || len(def.Words) > 0 && unmade[def.Words[0]]
+	return def == nil || len(def.Words) > 0 && neverCommitted[def.Words[0]]
 }
 
-// unmade are the combiners of datatypes that need not be committed.
-var unmade = map[uint64]bool{
+// neverCommitted are the combiners of datatypes that need not be committed.
+var neverCommitted = map[uint64]bool{
 	signature.ConstWord("MPI_COMBINER_F90_REAL"): true, signature.ConstWord("MPI_COMBINER_F90_COMPLEX"): true, signature.ConstWord("MPI_COMBINER_F90_INTEGER"): true,
 	signature.ConstWord("MPI_COMBINER_NAMED"): true,
 }

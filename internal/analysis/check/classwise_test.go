@@ -45,8 +45,8 @@ func compareAlone(t *testing.T, run *runfile.Run) (shared, findings int) {
 	return shared, len(got.Findings)
 }
 
-// deed is a call that several ranks make, each with a peer of its own or all with one peer.
-type deed struct {
+// rankCall is a call that several ranks make, each with a peer of its own or all with one peer.
+type rankCall struct {
 	op       string
 	near     bool   // peer is a distance
 	peer     uint64 // or a rank
@@ -58,11 +58,11 @@ type deed struct {
 	wait     bool
 }
 
-// deeds are random calls of ranks that all do the same.
-func deeds(r *rand.Rand, size int) (list []deed) {
+// randomRankCalls are random calls of ranks that all do the same.
+func randomRankCalls(r *rand.Rand, size int) (list []rankCall) {
 	tags := 1 + r.Uint64N(3)
 	for range 1 + r.IntN(8) {
-		list = append(list, deed{
+		list = append(list, rankCall{
 			op:   []string{"MPI_Send", "MPI_Recv", "MPI_Isend", "MPI_Irecv", "MPI_Barrier", "MPI_Bcast"}[r.IntN(6)],
 			near: r.IntN(3) > 0, peer: r.Uint64N(uint64(size)), tag: r.Uint64N(tags), datatype: []string{"MPI_INT", "MPI_FLOAT"}[r.IntN(8)/7],
 			wild: r.IntN(6) == 0, root: r.Uint64N(2), again: 1 + r.IntN(3), wait: r.IntN(4) > 0,
@@ -73,7 +73,7 @@ func deeds(r *rand.Rand, size int) (list []deed) {
 
 // mirrored adds, to what ranks send, receives by ranks at the same distance, so that some
 // channels match.
-func mirrored(r *rand.Rand, list []deed, size int) []deed {
+func mirrored(r *rand.Rand, list []rankCall, size int) []rankCall {
 	for _, d := range list {
 		if (d.op == "MPI_Send" || d.op == "MPI_Isend") && d.near && r.IntN(5) > 0 {
 			d.op, d.peer, d.wild = "MPI_Recv", (uint64(size)-d.peer)%uint64(size), false
@@ -84,7 +84,7 @@ func mirrored(r *rand.Rand, list []deed, size int) []deed {
 }
 
 // words are the words of a rank's deed, except its request.
-func (d *deed) words(rank, size int) []uint64 {
+func (d *rankCall) words(rank, size int) []uint64 {
 	p := signature.ProcByName(d.op)
 	w := make([]uint64, len(p.Words))
 	w[0], w[signature.ObjectWord] = uint64(signature.MakeHeader(p.ID, signature.C, false, len(w), 0)), signature.CommWorld
@@ -109,8 +109,8 @@ func (d *deed) words(rank, size int) []uint64 {
 	return w
 }
 
-// does makes the process of a rank that does what a list says.
-func does(t *testing.T, list []deed, rank, size int) *efg.Process {
+// processOfCalls makes the process of a rank that does what a list says.
+func processOfCalls(t *testing.T, list []rankCall, rank, size int) *efg.Process {
 	t.Helper()
 	var defs efg.Definitions
 	b := efg.NewBuilder(0, efg.DefaultDemote, &defs)
@@ -167,13 +167,13 @@ func TestClassesRandom(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 77))
 		size := 2 + r.IntN(12)
-		var kinds [][]deed
+		var kinds [][]rankCall
 		for range 1 + r.IntN(3) {
-			kinds = append(kinds, mirrored(r, deeds(r, size), size))
+			kinds = append(kinds, mirrored(r, randomRankCalls(r, size), size))
 		}
 		var procs []*efg.Process
 		for rank := range size {
-			procs = append(procs, does(t, kinds[r.IntN(len(kinds))], rank, size))
+			procs = append(procs, processOfCalls(t, kinds[r.IntN(len(kinds))], rank, size))
 		}
 		s, f := compareAlone(t, testrun.Of(t, procs, runfile.Meta{}))
 		shared, findings = shared+s, findings+f

@@ -20,7 +20,7 @@ func FuzzHostile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64, changes []byte) {
 		var procs []*efg.Process
 		for rank := range 2 {
-			d := &dice{recorder: newRecorder(t, rank, 4), same: rand.New(rand.NewPCG(seed, 1)), own: rand.New(rand.NewPCG(seed, 2+uint64(rank))), change: 9}
+			d := &randomCaller{recorder: newRecorder(t, rank, 4), same: rand.New(rand.NewPCG(seed, 1)), own: rand.New(rand.NewPCG(seed, 2+uint64(rank))), change: 9}
 			for range 8 {
 				d.step()
 			}

@@ -100,15 +100,15 @@ func (o *Outlier) Cost() float64 { return math.Abs(o.Value - o.Median) }
 const (
 	// Few is the minimum number of ranks of a shape whose outliers are determined separately.
 	Few = 8
-	// fewest is the minimum number of ranks of which one can be an outlier.
-	fewest = 5
-	// outlying is the minimum score of an outlier: Iglewicz and Hoaglin, "How to Detect and
+	// minSample is the minimum number of ranks of which one can be an outlier.
+	minSample = 5
+	// outlierScore is the minimum score of an outlier: Iglewicz and Hoaglin, "How to Detect and
 	// Handle Outliers", 1993.
-	outlying = 3.5
-	// minor is the minimum distance of an outlier from the median, as a fraction of the median.
-	minor = 0.01
-	// described is the number of outliers for which the distance is computed.
-	described = 100
+	outlierScore = 3.5
+	// minDistance is the minimum distance of an outlier from the median, as a fraction of the median.
+	minDistance = 0.01
+	// maxDescribed is the number of outliers for which the distance is computed.
+	maxDescribed = 100
 )
 
 // NewOverview compares processes of a run. It calls progress, one call at a time, with the
@@ -137,7 +137,7 @@ func NewOverview(run *runfile.Run, procs []int, progress func(done uint64)) (*Ov
 		o.Outliers = append(o.Outliers, v.outliers(i)...)
 	}
 	o.sort()
-	return o, v.describe(o.Outliers[:min(len(o.Outliers), described)])
+	return o, v.describe(o.Outliers[:min(len(o.Outliers), maxDescribed)])
 }
 
 // counter returns a function that counts its calls.
@@ -272,7 +272,7 @@ func (m *sample) outliers() (list []Outlier) {
 
 // outlier finds the outliers among values; nil if there are none.
 func (m *sample) outlier(values []float64) *Outlier {
-	if len(values) < fewest {
+	if len(values) < minSample {
 		return nil
 	}
 	centre, scale := robust(values)
@@ -282,7 +282,7 @@ func (m *sample) outlier(values []float64) *Outlier {
 	o := &Outlier{Among: len(values), Median: centre}
 	for i, x := range values {
 		away := math.Abs(x - centre)
-		if away/scale <= outlying || away <= minor*centre {
+		if away/scale <= outlierScore || away <= minDistance*centre {
 			continue
 		}
 		o.Ranks = append(o.Ranks, m.of[i].rank)

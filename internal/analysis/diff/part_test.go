@@ -290,14 +290,14 @@ func TestSimulatedRanks(t *testing.T) {
 	}
 }
 
-// dice makes the calls of one of two ranks: mostly the same as the other's.
-type dice struct {
+// randomCaller makes the calls of one of two ranks: mostly the same as the other's.
+type randomCaller struct {
 	*recorder
 	same, own *rand.Rand
 	change    int // one call in this many differs
 }
 
-func (d *dice) step() {
+func (d *randomCaller) step() {
 	r := d.same
 	k, count, times := r.IntN(6), 1+r.IntN(30), 1+r.IntN(20)*r.IntN(20)
 	if d.own.IntN(d.change) == 0 {
@@ -344,7 +344,7 @@ func TestRandomPairs(t *testing.T) {
 	for seed := range uint64(200) {
 		var procs []*efg.Process
 		for rank := range 2 {
-			d := &dice{recorder: newRecorder(t, rank, 4), same: rand.New(rand.NewPCG(seed, 1)), own: rand.New(rand.NewPCG(seed, 2+uint64(rank)))}
+			d := &randomCaller{recorder: newRecorder(t, rank, 4), same: rand.New(rand.NewPCG(seed, 1)), own: rand.New(rand.NewPCG(seed, 2+uint64(rank)))}
 			d.change = 4 + int(seed%7)*50
 			for range 4 + seed%60 {
 				d.step()

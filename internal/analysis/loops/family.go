@@ -18,7 +18,7 @@ type family struct {
 	levels        int         // the settled ones, and one for the latches that are not settled
 	level         []int       // of latches
 	rest          []int       // latches that are not settled
-	tangled       bool        // most loops in it would be irreducible, and were left out
+	merged        bool        // most loops in it would be irreducible, and were left out
 	trials        [][]int     // latches whose level depends on the counts; those with equal bodies together
 }
 
@@ -44,9 +44,9 @@ const (
 	maxTrials = 8
 )
 
-// tangle makes it one loop, whatever is in it.
-func (a *family) tangle() {
-	a.tangled, a.levels, a.rest, a.trials = true, 1, nil, nil
+// mergeAll makes it one loop, whatever is in it.
+func (a *family) mergeAll() {
+	a.merged, a.levels, a.rest, a.trials = true, 1, nil, nil
 	clear(a.level)
 }
 

@@ -102,7 +102,7 @@ func (b *forestBuilder) add(a *family, c *counter) {
 		s := c.at(level, inner[level])
 		number := len(b.loops)
 		l := Loop{
-			Headers: b.members[a.header], Irreducible: a.irreducible() || a.tangled, Nodes: b.all(a.body(level)),
+			Headers: b.members[a.header], Irreducible: a.irreducible() || a.merged, Nodes: b.all(a.body(level)),
 			Entries: s.entries, Iterations: s.total, Least: s.least, Most: s.most,
 		}
 		b.complete(&l)

@@ -54,7 +54,7 @@ func (f *finder) flatten() {
 	for root, count := range f.irreducible() {
 		drop[root] = count > fewIrreducible && 2*count > size[root]
 		if drop[root] {
-			f.families[root].tangle()
+			f.families[root].mergeAll()
 		}
 	}
 	var kept []family

@@ -44,7 +44,7 @@ func FuzzHostile(f *testing.F) {
 		if err != nil {
 			return
 		}
-		b := &builder{rows: map[kind]*Row{}, ways: map[runfile.ClassKey]*phaseTrace{}, sites: map[uint64]string{}, names: newNames(nil)}
+		b := &builder{rows: map[kind]*Row{}, traces: map[runfile.ClassKey]*phaseTrace{}, sites: map[uint64]string{}, names: newNames(nil)}
 		if b.process(p) == nil {
 			b.finish()
 		}

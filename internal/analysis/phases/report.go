@@ -98,7 +98,7 @@ type builder struct {
 	mu       sync.Mutex
 	rows     map[kind]*Row
 	arrivals arrivals
-	ways     map[runfile.ClassKey]*phaseTrace
+	traces   map[runfile.ClassKey]*phaseTrace
 	sites    map[uint64]string
 	names    *reconstruct.Names
 	report   Report
@@ -110,7 +110,7 @@ func New(run *runfile.Run, procs []int, progress ...analysis.Progress) (*Report,
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{run: run, rows: map[kind]*Row{}, ways: map[runfile.ClassKey]*phaseTrace{}, sites: map[uint64]string{}, names: newNames(sites)}
+	b := &builder{run: run, rows: map[kind]*Row{}, traces: map[runfile.ClassKey]*phaseTrace{}, sites: map[uint64]string{}, names: newNames(sites)}
 	if err := analysis.EachProcess(run, procs, b.process, progress...); err != nil {
 		return nil, err
 	}
@@ -173,15 +173,15 @@ type phaseTrace struct {
 	kinds map[kind]*part
 }
 
-// maxWays bounds the traces that are kept for other ranks of a class.
-const maxWays = 1 << 12
+// maxTraces bounds the traces that are kept for other ranks of a class.
+const maxTraces = 1 << 12
 
 // phaseTrace finds the trace of a process, once for all that are alike.
 func (b *builder) phaseTrace(p *analysis.Process) (*phaseTrace, error) {
 	key, alike := p.Alike()
 	if alike {
 		b.mu.Lock()
-		w := b.ways[key]
+		w := b.traces[key]
 		b.mu.Unlock()
 		if w != nil {
 			return w, nil
@@ -199,10 +199,10 @@ func (b *builder) phaseTrace(p *analysis.Process) (*phaseTrace, error) {
 	if alike {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		if len(b.ways) < maxWays {
+		if len(b.traces) < maxTraces {
 			// A process of a class has no times of each event: the cuts, and the process that
 			// they refer to, are not needed again.
-			b.ways[key] = &phaseTrace{main: w.main, kinds: w.kinds}
+			b.traces[key] = &phaseTrace{main: w.main, kinds: w.kinds}
 		}
 	}
 	return w, nil

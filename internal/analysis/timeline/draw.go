@@ -144,7 +144,7 @@ func (v *View) makeLegend(total map[uint16]uint64) {
 	v.index = map[uint16]byte{}
 	v.Legend = []Procedure{}
 	for i, p := range procs {
-		if i >= mostProcs {
+		if i >= maxProcs {
 			v.index[p] = Other
 			continue
 		}
@@ -186,8 +186,8 @@ func (r *rowSums) pixels() []uint16 {
 	return out
 }
 
-// mostShare stands for a pixel whose time is all in MPI.
-const mostShare = 254
+// maxShare stands for a pixel whose time is all in MPI.
+const maxShare = 254
 
 // shares computes the fraction of the time in MPI for each pixel.
 func (r *rowSums) shares() []byte {
@@ -198,7 +198,7 @@ func (r *rowSums) shares() []byte {
 			inside += sum[x]
 		}
 		if out[x] = Nothing; r.recorded[x] > 0 {
-			out[x] = byte(math.Round(mostShare * min(1, float64(inside)/float64(r.recorded[x]))))
+			out[x] = byte(math.Round(maxShare * min(1, float64(inside)/float64(r.recorded[x]))))
 		}
 	}
 	return out

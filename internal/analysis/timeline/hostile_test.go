@@ -35,7 +35,7 @@ func FuzzHostile(f *testing.F) {
 		level %= maxLevel + 1
 		limit := int64(maxTime) >> level >> chunkBits
 		at := place{0, level, max(-limit, min(index, limit-1))}
-		m := maker{t.Context(), newStream(p, s, 0, &markTimes{}), newCache(1 << 20), &budget{left: uint64(len(codes)) + 1}}
+		m := maker{t.Context(), newStream(p, s, 0, &checkpointTimes{}), newCache(1 << 20), &budget{left: uint64(len(codes)) + 1}}
 		chunk, err := m.make(at)
 		if err != nil {
 			return

@@ -36,9 +36,9 @@ func (b *budget) take(n uint64) bool {
 	return true
 }
 
-// markTimes are the known times of a stream's checkpoints since its clock began. They outlive
+// checkpointTimes are the known times of a stream's checkpoints since its clock began. They outlive
 // the stream's graph.
-type markTimes struct {
+type checkpointTimes struct {
 	mu     sync.Mutex
 	events []uint64 // before each checkpoint
 	at     map[int]int64
@@ -47,14 +47,14 @@ type markTimes struct {
 // stream is a stream that is being read.
 type stream struct {
 	*efg.Stream
-	number int // in the run
-	begin  int64
-	marks  *markTimes
-	procs  []uint16 // by node
+	number      int // in the run
+	begin       int64
+	checkpoints *checkpointTimes
+	procs       []uint16 // by node
 }
 
-func newStream(p *efg.Process, s *efg.Stream, number int, marks *markTimes) *stream {
-	out := &stream{Stream: s, number: number, begin: int64(s.Trace.Begin) + p.Clock, marks: marks, procs: make([]uint16, len(s.Nodes))}
+func newStream(p *efg.Process, s *efg.Stream, number int, marks *checkpointTimes) *stream {
+	out := &stream{Stream: s, number: number, begin: int64(s.Trace.Begin) + p.Clock, checkpoints: marks, procs: make([]uint16, len(s.Nodes))}
 	for i := range s.Nodes {
 		out.procs[i] = uint16(signature.Header(s.Nodes[i].Words[0]).Proc())
 	}
@@ -72,11 +72,11 @@ func newStream(p *efg.Process, s *efg.Stream, number int, marks *markTimes) *str
 	return out
 }
 
-// markTime is the time at checkpoint k.
-func (s *stream) markTime(k int) (int64, error) {
-	s.marks.mu.Lock()
-	at, ok := s.marks.at[k]
-	s.marks.mu.Unlock()
+// checkpointTime is the time at checkpoint k.
+func (s *stream) checkpointTime(k int) (int64, error) {
+	s.checkpoints.mu.Lock()
+	at, ok := s.checkpoints.at[k]
+	s.checkpoints.mu.Unlock()
 	if ok {
 		return s.begin + at, nil
 	}
@@ -84,21 +84,21 @@ func (s *stream) markTime(k int) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	s.noteMark(k, passed)
+	s.noteCheckpoint(k, passed)
 	return s.begin + int64(passed), nil
 }
 
-func (s *stream) noteMark(k int, at uint64) {
-	s.marks.mu.Lock()
-	defer s.marks.mu.Unlock()
-	s.marks.at[k] = int64(at)
+func (s *stream) noteCheckpoint(k int, at uint64) {
+	s.checkpoints.mu.Lock()
+	defer s.checkpoints.mu.Unlock()
+	s.checkpoints.at[k] = int64(at)
 }
 
-// marksUpTo is the number of checkpoints up to a time, inclusive.
-func (s *stream) marksUpTo(at int64) (int, error) {
+// checkpointsUpTo is the number of checkpoints up to a time, inclusive.
+func (s *stream) checkpointsUpTo(at int64) (int, error) {
 	var failed error
-	n := sort.Search(len(s.marks.events), func(k int) bool {
-		t, err := s.markTime(k)
+	n := sort.Search(len(s.checkpoints.events), func(k int) bool {
+		t, err := s.checkpointTime(k)
 		if err != nil {
 			failed = err
 		}
@@ -111,20 +111,20 @@ func (s *stream) marksUpTo(at int64) (int, error) {
 // lie between the checkpoints around an interval, and whether there are checkpoints in the
 // interval.
 func (s *stream) around(from, to int64) (first, events uint64, divided bool, err error) {
-	a, err := s.marksUpTo(from)
+	a, err := s.checkpointsUpTo(from)
 	if err != nil {
 		return 0, 0, false, err
 	}
-	b, err := s.marksUpTo(to - 1)
+	b, err := s.checkpointsUpTo(to - 1)
 	if err != nil {
 		return 0, 0, false, err
 	}
 	end := s.Events
 	if a > 0 {
-		first = s.marks.events[a-1]
+		first = s.checkpoints.events[a-1]
 	}
-	if b < len(s.marks.events) {
-		end = s.marks.events[b]
+	if b < len(s.checkpoints.events) {
+		end = s.checkpoints.events[b]
 	}
 	return first, end - min(first, end), b > a, nil
 }
@@ -138,10 +138,10 @@ func (s *stream) walk(ctx context.Context, first uint64, from, to int64, show fu
 	}
 	w := s.WalkFrom(nil, first)
 	last = s.begin + int64(clock.Now())
-	mark := sort.Search(len(s.marks.events), func(k int) bool { return s.marks.events[k] > first })
+	mark := sort.Search(len(s.checkpoints.events), func(k int) bool { return s.checkpoints.events[k] > first })
 	for n := 0; w.Next(); n++ {
-		if mark < len(s.marks.events) && s.marks.events[mark] == w.Seq() {
-			s.noteMark(mark, uint64(last-s.begin))
+		if mark < len(s.checkpoints.events) && s.checkpoints.events[mark] == w.Seq() {
+			s.noteCheckpoint(mark, uint64(last-s.begin))
 			mark++
 		}
 		a, b, err := clock.Next(uint32(w.Node()))

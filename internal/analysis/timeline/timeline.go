@@ -37,7 +37,7 @@ const cacheBytes = 32 << 20
 type Timeline struct {
 	run    *runfile.Run
 	first  []int // number of each process's first stream
-	marks  []markTimes
+	marks  []checkpointTimes
 	cache  *cache
 	names  *reconstruct.Names
 	places sync.Mutex
@@ -60,7 +60,7 @@ func New(run *runfile.Run) (*Timeline, error) {
 		t.first = append(t.first, n)
 		n += len(run.Procs[i].Streams)
 	}
-	t.marks = make([]markTimes, n)
+	t.marks = make([]checkpointTimes, n)
 	for i := range run.Procs {
 		for j := range run.Procs[i].Streams {
 			if run.Procs[i].Streams[j].Events == 0 {
@@ -192,12 +192,12 @@ func (v *View) To() int64 { return v.From + int64(v.Width)*v.Pixel }
 
 // Pixels that stand for no procedure of the legend.
 const (
-	Outside   = 0
-	Other     = 251
-	NoTime    = 252 // of slices
-	Unread    = 254
-	Nothing   = 255
-	mostProcs = 250 // of a legend
+	Outside  = 0
+	Other    = 251
+	NoTime   = 252 // of slices
+	Unread   = 254
+	Nothing  = 255
+	maxProcs = 250 // of a legend
 )
 
 // View answers a query.

@@ -133,7 +133,7 @@ func TestMarked(t *testing.T) {
 	}
 	th := all[3][0]
 	for level := uint8(0); level < 24; level += 7 {
-		marks := &markTimes{}
+		marks := &checkpointTimes{}
 		m := maker{t.Context(), newStream(p, s, 0, marks), newCache(1 << 20), &budget{all: true}}
 		few := maker{t.Context(), m.stream, newCache(1 << 20), &budget{left: 150}}
 		for i := th.begin >> level >> chunkBits; i <= th.end>>level>>chunkBits && i < 40; i++ {

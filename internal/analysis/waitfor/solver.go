@@ -49,15 +49,15 @@ func Judge(ranks []*Rank) *Verdict {
 // Hangs reports whether any rank can never continue.
 func (v *Verdict) Hangs() bool { return slices.Contains(v.Stuck, true) }
 
-// mostAwaited bounds the lists of ranks that a thread waits for.
-const mostAwaited = 1 << 16
+// maxAwaited bounds the lists of ranks that a thread waits for.
+const maxAwaited = 1 << 16
 
 // Awaits returns the ranks that a thread of the rank at a position waits for: all of them or,
 // if anyOf is set, any one of them.
 func (v *Verdict) Awaits(position, thread int) (ranks []int, anyOf bool) {
 	w := &v.waits[position][thread]
 	for _, x := range w.needs {
-		ranks = append(ranks, x.ranks[:min(len(x.ranks), mostAwaited)]...)
+		ranks = append(ranks, x.ranks[:min(len(x.ranks), maxAwaited)]...)
 		anyOf = anyOf || !x.all && len(x.ranks) > 1
 	}
 	slices.Sort(ranks)

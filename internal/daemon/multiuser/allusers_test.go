@@ -42,7 +42,7 @@ func (l *log) String() string {
 func newLog(l *log) *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
 
 // user is what the service reports about a user.
-func (s *stand) user(name string) UserState {
+func (s *testService) user(name string) UserState {
 	s.t.Helper()
 	var answer struct{ Users []UserState }
 	if text := s.ask(0, "/users"); json.Unmarshal([]byte(text), &answer) != nil {
@@ -59,9 +59,9 @@ func (s *stand) user(name string) UserState {
 // Each user has a child of their own, with their groups and no other user's; each gets answers
 // only from their own child, and only root from any that it names.
 func TestEachHisOwn(t *testing.T) {
-	s := newStand(t)
+	s := newTestService(t)
 	s.start()
-	s.knock(alice)
+	s.connect(alice)
 	s.wait("a child of alice's", func() bool { return s.user("alice").State == stateIdle })
 	if got, want := strings.Join(s.starts("alice"), ";"), "uid=61021 gid=61021 home=/nonexistent args=--keep=1d"; got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -120,15 +120,15 @@ func TestEachHisOwn(t *testing.T) {
 
 // A child that has nothing to do ends; one is started again when it is needed.
 func TestIdle(t *testing.T) {
-	s := newStand(t)
+	s := newTestService(t)
 	s.opt.Idle = time.Millisecond
 	s.start()
 	for n := 1; n <= 2; n++ {
-		s.knock(alice)
+		s.connect(alice)
 		s.wait("a child that has come and gone", func() bool { return len(s.starts("alice")) == n && s.user("alice").State == stateNone })
 	}
 	s.tell("alice", "do", "busy")
-	s.knock(alice)
+	s.connect(alice)
 	s.wait("a child that has something to do", func() bool { return s.user("alice").State == stateBusy })
 	time.Sleep(3 * step) // checks for idle users
 	if u := s.user("alice"); u.State != stateBusy || u.Starts != 3 {
@@ -138,7 +138,7 @@ func TestIdle(t *testing.T) {
 
 // The next service finds what a killed one has left.
 func TestSpoolsFound(t *testing.T) {
-	s := newStand(t)
+	s := newTestService(t)
 	for name, uid := range map[string]int{"efg-61021": alice, "efg-61022": alice, "efg-061023": carol, "other": carol} {
 		s.must(os.Mkdir(filepath.Join(s.spools, name), 0o700))
 		s.must(os.Chown(filepath.Join(s.spools, name), uid, -1))
@@ -154,14 +154,14 @@ func TestSpoolsFound(t *testing.T) {
 
 // If there are more users than children, the users take turns.
 func TestChildren(t *testing.T) {
-	s := newStand(t)
+	s := newTestService(t)
 	s.opt.Children = 1
 	s.start()
 	s.tell("alice", "do", "busy")
-	s.knock(alice)
+	s.connect(alice)
 	s.wait("alice's turn", func() bool { return s.user("alice").State == stateBusy })
-	s.knock(bob)
-	s.knock(bob)
+	s.connect(bob)
+	s.connect(bob)
 	time.Sleep(2 * step)
 	if b := s.user("alice"); b.State != stateBusy || len(s.starts("bob")) != 0 {
 		t.Errorf("%+v: its place was given away", b)
@@ -174,13 +174,13 @@ func TestChildren(t *testing.T) {
 // Children that fail, lie, or are killed are restarted with increasing delays and reported, and
 // disturb nobody.
 func TestFailingChildren(t *testing.T) {
-	s := newStand(t)
+	s := newTestService(t)
 	s.tell("alice", "always", "fail")
 	s.tell("bob", "do", "lie")
 	s.start()
-	s.knock(alice)
-	s.knock(bob)
-	s.knock(carol)
+	s.connect(alice)
+	s.connect(bob)
+	s.connect(carol)
 	s.wait("carol's child", func() bool { return s.user("carol").State == stateIdle })
 	s.wait("alice's failures", func() bool { return s.user("alice").Failures >= 3 })
 	if u := s.user("alice"); u.State != stateFailing || u.Problem != "the store is made of cheese" || len(s.starts("alice")) > 12 {
@@ -214,33 +214,33 @@ func TestFailingChildren(t *testing.T) {
 			t.Errorf("in the log: %.80s", line)
 		}
 	}
-	if n := strings.Count(s.log.String(), "lies"); n > mostLines {
+	if n := strings.Count(s.log.String(), "lies"); n > maxLines {
 		t.Errorf("%d lines of one minute are in the log", n)
 	}
 }
 
 // A daemon of the user's own is left alone until there is something new.
 func TestOwnDaemon(t *testing.T) {
-	s := newStand(t)
+	s := newTestService(t)
 	s.tell("alice", "always", "taken")
 	s.start()
-	s.knock(alice)
+	s.connect(alice)
 	s.wait("a daemon of alice's own", func() bool { return s.user("alice").State == stateOwn })
 	if got := s.ask(0, "/healthz"); got != "ok\n" {
 		t.Errorf("health: %s", got)
 	}
 	s.must(os.Remove(filepath.Join(s.base, "store", "alice", "always")))
-	s.knock(alice)
+	s.connect(alice)
 	s.wait("a child", func() bool { return s.user("alice").State == stateIdle })
 }
 
 // A child that ends just when something new appears is followed by another.
 func TestAgain(t *testing.T) {
-	s := newStand(t)
+	s := newTestService(t)
 	s.tell("alice", "do", "again")
 	s.opt.Idle = time.Millisecond
 	s.start()
-	s.knock(alice)
+	s.connect(alice)
 	s.wait("the next child", func() bool { return len(s.starts("alice")) == 2 && s.user("alice").State == stateNone })
 	if u := s.user("alice"); u.Failures != 0 || u.Problem != "" {
 		t.Errorf("%+v", u)
@@ -250,12 +250,12 @@ func TestAgain(t *testing.T) {
 // A user who ends their own child repeatedly does not make the service start more than one a
 // second.
 func TestEndedAgainAndAgain(t *testing.T) {
-	s := newStand(t)
+	s := newTestService(t)
 	s.opt.retry = 2 * time.Second
 	s.start()
 	began := time.Now()
 	for len(s.starts("alice")) < 3 {
-		s.knock(alice)
+		s.connect(alice)
 		if pid := s.user("alice").PID; pid != 0 {
 			syscall.Kill(pid, syscall.SIGTERM)
 		}
@@ -270,7 +270,7 @@ func TestEndedAgainAndAgain(t *testing.T) {
 
 // If another user occupies the path of a spool, its owner gets it as soon as they record.
 func TestSquattedSpool(t *testing.T) {
-	s := newStand(t)
+	s := newTestService(t)
 	s.start()
 	spool := filepath.Join(s.spools, "efg-61021")
 	for _, squat := range []string{
@@ -284,7 +284,7 @@ func TestSquattedSpool(t *testing.T) {
 		if out, err := s.as(bob, "sh", "-c", squat); err != nil {
 			t.Fatal(out)
 		}
-		s.knock(alice)
+		s.connect(alice)
 		fi, err := os.Lstat(spool)
 		if err != nil || !fi.IsDir() || ownerOf(fi) != alice || fi.Mode().Perm() != 0o700 {
 			t.Fatalf("%s: %v, %v", squat, fi, err)
@@ -308,7 +308,7 @@ func TestSquattedSpool(t *testing.T) {
 
 // A store that belongs to another user is not used by anyone.
 func TestStoreOfAnother(t *testing.T) {
-	s := newStand(t)
+	s := newTestService(t)
 	s.must(os.Mkdir(filepath.Join(s.base, "store", "alice"), 0o755))
 	s.must(os.Chown(filepath.Join(s.base, "store", "alice"), bob, -1))
 	s.start()
@@ -320,7 +320,7 @@ func TestStoreOfAnother(t *testing.T) {
 
 // A user without a home directory, where stores are in homes.
 func TestNoHome(t *testing.T) {
-	s := newStand(t)
+	s := newTestService(t)
 	s.opt.Store = "%h/efg"
 	s.start()
 	if got, want := s.ask(carol, "/v1/runs"), `{"error":"no daemon: carol: has no home directory"}`+"\n"; got != want {
@@ -331,18 +331,18 @@ func TestNoHome(t *testing.T) {
 // A user with many numbers, as in a user namespace, is looked up one number after another, and
 // does not delay known users.
 func TestManyNumbers(t *testing.T) {
-	s := newStand(t)
+	s := newTestService(t)
 	s.start()
-	s.knock(alice)
+	s.connect(alice)
 	s.wait("a child", func() bool { return s.user("alice").State == stateIdle })
 	for uid := range 30 {
-		s.knock(200000 + uid)
+		s.connect(200000 + uid)
 	}
 	pid := s.user("alice").PID
 	s.must(syscall.Kill(pid, syscall.SIGKILL))
 	s.wait("another child", func() bool { u := s.user("alice"); return u.State == stateIdle && u.PID != pid })
 	s.wait("all being refused", func() bool { return strings.Count(s.log.String(), "no such user") >= 30 })
-	s.knock(200000)
+	s.connect(200000)
 	if text := s.ask(0, "/metrics"); !strings.Contains(text, "efg_service_refused_total{reason=\"unknown user\"} 31\n") {
 		t.Error(text)
 	}
@@ -350,11 +350,11 @@ func TestManyNumbers(t *testing.T) {
 
 // A user with all connections that one may have does not block others.
 func TestConnections(t *testing.T) {
-	s := newStand(t)
+	s := newTestService(t)
 	s.start()
 	s.ask(alice, "/v1/runs")
 	s.ask(bob, "/v1/runs")
-	held := exec.Command("setpriv", "--reuid", fmt.Sprint(alice), "--clear-groups", s.program, "hold", filepath.Join(s.dir, "http"), fmt.Sprint(mostConnections))
+	held := exec.Command("setpriv", "--reuid", fmt.Sprint(alice), "--clear-groups", s.program, "hold", filepath.Join(s.dir, "http"), fmt.Sprint(maxConnections))
 	held.Stderr = os.Stderr
 	out, err := held.StdoutPipe()
 	s.must(err)
@@ -374,12 +374,12 @@ func TestConnections(t *testing.T) {
 
 // A child that does not become ready keeps its place, but does not delay others.
 func TestSlowChildren(t *testing.T) {
-	s := newStand(t)
+	s := newTestService(t)
 	s.start()
 	s.tell("bob", "do", "stop")
-	s.knock(bob)
+	s.connect(bob)
 	s.wait("bob's child", func() bool { return len(s.starts("bob")) == 1 })
-	s.knock(alice)
+	s.connect(alice)
 	s.wait("alice's child", func() bool { return s.user("alice").State == stateIdle })
 	if u := s.user("bob"); u.State != stateStarting {
 		t.Errorf("%+v", u)
@@ -389,7 +389,7 @@ func TestSlowChildren(t *testing.T) {
 
 // Sockets passed by systemd are used if they are the service's, and remain.
 func TestGivenSockets(t *testing.T) {
-	s := newStand(t)
+	s := newTestService(t)
 	s.must(os.Mkdir(s.dir, 0o755))
 	for _, name := range []string{"http", "socket"} {
 		l, err := net.Listen("unix", filepath.Join(s.dir, name))
@@ -399,7 +399,7 @@ func TestGivenSockets(t *testing.T) {
 		s.opt.Given = append(s.opt.Given, l)
 	}
 	s.start()
-	s.knock(alice)
+	s.connect(alice)
 	if got := s.ask(alice, "/v1/runs"); got != "uid 61021: /v1/runs" {
 		t.Errorf("alice is told %s", got)
 	}
@@ -427,7 +427,7 @@ func (l *slowToClose) Close() error {
 
 // Ending a service on request is not reported as an error.
 func TestEndsQuietly(t *testing.T) {
-	s := newStand(t)
+	s := newTestService(t)
 	s.must(os.Mkdir(s.dir, 0o755))
 	complaint := func() bool { return strings.Contains(s.log.String(), "level=ERROR") }
 	for _, name := range []string{"http", "socket"} {
@@ -448,21 +448,21 @@ func TestEndsQuietly(t *testing.T) {
 // Usage errors are refused with one line.
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct {
-		change func(s *stand)
+		change func(s *testService)
 		err    string
 	}{
-		{func(s *stand) { s.opt.Store = "/data/efg" }, "--store /data/efg: want an absolute path with %u, %U or %h in it: each user needs their own"},
-		{func(s *stand) { s.opt.Store = "data/%u" }, "--store data/%u: want an absolute path with %u, %U or %h in it: each user needs their own"},
-		{func(s *stand) { s.opt.Store = "/data/%x" }, "--store /data/%x: %x: want %u, %U, %h or %%"},
-		{func(s *stand) { s.opt.Store = "/data/%" }, "--store /data/%: % at the end"},
-		{func(s *stand) { s.opt.Spools = s.base }, "want a directory of root's in which everybody can create files, as in /tmp (mode 1777)"},
-		{func(s *stand) { s.opt.Children = 0 }, "--children 0: want at least 1"},
-		{func(s *stand) { s.opt.Idle = 0 }, "--idle 0s: want a time"},
-		{func(s *stand) { s.must(os.Mkdir(s.dir, 0o777)); s.must(os.Chmod(s.dir, 0o777)) }, "is not a directory that only root can write to"},
-		{func(s *stand) { s.must(os.Mkdir(s.dir, 0o755)); s.must(os.Chown(s.dir, bob, -1)) }, "is not a directory that only root can write to"},
-		{func(s *stand) { s.start() }, "another service is already running here"},
+		{func(s *testService) { s.opt.Store = "/data/efg" }, "--store /data/efg: want an absolute path with %u, %U or %h in it: each user needs their own"},
+		{func(s *testService) { s.opt.Store = "data/%u" }, "--store data/%u: want an absolute path with %u, %U or %h in it: each user needs their own"},
+		{func(s *testService) { s.opt.Store = "/data/%x" }, "--store /data/%x: %x: want %u, %U, %h or %%"},
+		{func(s *testService) { s.opt.Store = "/data/%" }, "--store /data/%: % at the end"},
+		{func(s *testService) { s.opt.Spools = s.base }, "want a directory of root's in which everybody can create files, as in /tmp (mode 1777)"},
+		{func(s *testService) { s.opt.Children = 0 }, "--children 0: want at least 1"},
+		{func(s *testService) { s.opt.Idle = 0 }, "--idle 0s: want a time"},
+		{func(s *testService) { s.must(os.Mkdir(s.dir, 0o777)); s.must(os.Chmod(s.dir, 0o777)) }, "is not a directory that only root can write to"},
+		{func(s *testService) { s.must(os.Mkdir(s.dir, 0o755)); s.must(os.Chown(s.dir, bob, -1)) }, "is not a directory that only root can write to"},
+		{func(s *testService) { s.start() }, "another service is already running here"},
 	} {
-		s := newStand(t)
+		s := newTestService(t)
 		c.change(s)
 		if err := Run(t.Context(), s.opt); err == nil || !strings.HasSuffix(err.Error(), c.err) {
 			t.Errorf("%v, want %s", err, c.err)
@@ -473,7 +473,7 @@ func TestMistakes(t *testing.T) {
 // The service is available before the hook is built; programs are told about each part when it
 // is built.
 func TestToldWhileBuilding(t *testing.T) {
-	s := newStand(t)
+	s := newTestService(t)
 	var mu sync.Mutex
 	settings, why := [][2]string{{"EFG_BACK", ""}, {"EFG_BUILDING", "1"}}, error(nil)
 	s.opt.Settings = func() ([][2]string, error) {
@@ -498,7 +498,7 @@ func TestToldWhileBuilding(t *testing.T) {
 
 // A service ends if no hook can be built.
 func TestNoHook(t *testing.T) {
-	s := newStand(t)
+	s := newTestService(t)
 	asked, none := 0, errors.New("no hook")
 	s.opt.Settings = func() ([][2]string, error) {
 		if asked++; asked > 1 {

@@ -123,8 +123,8 @@ func fakeChild(store, spool string, args []string) int {
 // quick is the retry interval of the service in tests.
 const quick = 20 * time.Millisecond
 
-// stand is a machine with a service and users whom only the name service knows.
-type stand struct {
+// testService is a machine with a service and users whom only the name service knows.
+type testService struct {
 	t                          *testing.T
 	base, dir, spools, program string
 	opt                        Options
@@ -135,14 +135,14 @@ type stand struct {
 // Users of the machine.
 const alice, bob, carol, nobody = 61021, 61022, 61023, 61029
 
-func newStand(t *testing.T) *stand {
+func newTestService(t *testing.T) *testService {
 	t.Helper()
 	base, err := os.MkdirTemp("", "efg-all-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(base) })
-	s := &stand{
+	s := &testService{
 		t: t, base: base, dir: filepath.Join(base, "run"), spools: filepath.Join(base, "spools"), program: filepath.Join(base, "bin", "efg"), log: &log{},
 	}
 	s.must(os.Chmod(base, 0o755))
@@ -176,7 +176,7 @@ initgroups*) echo "$3";;
 esac
 `
 
-func (s *stand) must(err error) {
+func (s *testService) must(err error) {
 	s.t.Helper()
 	if err != nil {
 		s.t.Fatalf("%v (this test needs to be root)", err)
@@ -184,7 +184,7 @@ func (s *stand) must(err error) {
 }
 
 // start starts the service; it ends with the test, or by stop.
-func (s *stand) start() {
+func (s *testService) start() {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, done := make(chan struct{}), make(chan error, 1)
@@ -210,15 +210,15 @@ func (s *stand) start() {
 }
 
 // as runs a program as a user.
-func (s *stand) as(uid int, args ...string) (string, error) {
+func (s *testService) as(uid int, args ...string) (string, error) {
 	s.t.Helper()
 	id := fmt.Sprint(uid)
 	out, err := exec.Command("setpriv", append([]string{"--reuid", id, "--regid", id, "--clear-groups"}, args...)...).CombinedOutput()
 	return string(out), err
 }
 
-// knock does what the hook does.
-func (s *stand) knock(uid int) {
+// connect does what the hook does.
+func (s *testService) connect(uid int) {
 	s.t.Helper()
 	if out, err := s.as(uid, s.program, "knock", filepath.Join(s.dir, "socket")); err != nil {
 		s.t.Fatalf("%v: %s", err, out)
@@ -226,7 +226,7 @@ func (s *stand) knock(uid int) {
 }
 
 // ask asks the service as a user.
-func (s *stand) ask(uid int, path string) string {
+func (s *testService) ask(uid int, path string) string {
 	s.t.Helper()
 	out, err := s.as(uid, "curl", "-sS", "--max-time", "60", "--unix-socket", filepath.Join(s.dir, "http"), "http://efg"+path)
 	if err != nil {
@@ -237,7 +237,7 @@ func (s *stand) ask(uid int, path string) string {
 
 // tell says what the next child of a user is to do or, in the file always, what all children
 // are to do.
-func (s *stand) tell(user, file, what string) {
+func (s *testService) tell(user, file, what string) {
 	s.t.Helper()
 	dir := filepath.Join(s.base, "store", user)
 	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
@@ -248,13 +248,13 @@ func (s *stand) tell(user, file, what string) {
 }
 
 // starts returns the lines that a user's children have written.
-func (s *stand) starts(user string) []string {
+func (s *testService) starts(user string) []string {
 	data, _ := os.ReadFile(filepath.Join(s.base, "store", user, "starts"))
 	lines := strings.Split(string(data), "\n")
 	return slices.DeleteFunc(lines, func(l string) bool { return l == "" })
 }
 
-func (s *stand) wait(what string, ok func() bool) {
+func (s *testService) wait(what string, ok func() bool) {
 	s.t.Helper()
 	for end := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {

@@ -90,12 +90,12 @@ func (s *supervisor) accept(l net.Listener) {
 
 // Bounds of simultaneous requests from users.
 const (
-	mostConnections = 64 // of one user
-	mostHeader      = 16 << 10
-	headerTimeout   = 5 * time.Second
-	idleTimeout     = time.Minute
-	startTimeout    = 30 * time.Second // for a child to become ready
-	closeTimeout    = 2 * time.Second
+	maxConnections = 64 // of one user
+	maxHeader      = 16 << 10
+	headerTimeout  = 5 * time.Second
+	idleTimeout    = time.Minute
+	startTimeout   = 30 * time.Second // for a child to become ready
+	closeTimeout   = 2 * time.Second
 )
 
 // boundedListener limits the connections of each user, and the total of those whose user is
@@ -138,7 +138,7 @@ func (b *boundedListener) enter(uid uint32) (leave func(), ok bool) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.open[uid] >= mostConnections {
+	if b.open[uid] >= maxConnections {
 		return nil, false
 	}
 	b.open[uid]++
@@ -162,7 +162,7 @@ type uidKey struct{}
 // serve answers requests until the service ends.
 func (s *supervisor) serve(l net.Listener) {
 	srv := &http.Server{
-		Handler: s.routes(), DisableGeneralOptionsHandler: true, MaxHeaderBytes: mostHeader, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
+		Handler: s.routes(), DisableGeneralOptionsHandler: true, MaxHeaderBytes: maxHeader, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
 		ErrorLog: slog.NewLogLogger(s.opt.Log.Handler(), slog.LevelDebug),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			return context.WithValue(ctx, uidKey{}, c.(*connection).uid)
@@ -269,7 +269,7 @@ func (s *supervisor) askChild(w http.ResponseWriter, r *http.Request, uid uint32
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 		},
-		DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: 4 * mostHeader,
+		DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: 4 * maxHeader,
 	}
 	proxy := &httputil.ReverseProxy{
 		Transport: transport, FlushInterval: -1, ErrorLog: slog.NewLogLogger(s.opt.Log.Handler(), slog.LevelDebug),

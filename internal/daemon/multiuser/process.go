@@ -110,12 +110,12 @@ func (p *process) wait() (status int, last string) {
 // A child writes a line for each run that it stores; output beyond these limits is cut off.
 const (
 	longestLine = 1000 // bytes
-	mostLines   = 300  // a minute
+	maxLines    = 300  // a minute
 )
 
 // copyText forwards what a child writes, line by line, prefixed with its user.
 func (p *process) copyText(out io.Writer, user string) {
-	lines, passing := bufio.NewReaderSize(p.text, longestLine), limiter{most: mostLines}
+	lines, passing := bufio.NewReaderSize(p.text, longestLine), limiter{most: maxLines}
 	for {
 		line, more, err := lines.ReadLine()
 		if err != nil {

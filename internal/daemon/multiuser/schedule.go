@@ -11,25 +11,25 @@ import (
 )
 
 const (
-	// mostStarting is the number of children that begin at a time: each looks up its user, and
+	// maxStarting is the number of children that begin at a time: each looks up its user, and
 	// reads the spool and the store. One that takes longer than slow no longer delays others:
 	// its store may be on a file system that hangs.
-	mostStarting = 4
-	slow         = 10 * time.Second
-	startLimit   = 2 * time.Minute // then it is killed
+	maxStarting = 4
+	slow        = 10 * time.Second
+	startLimit  = 2 * time.Minute // then it is killed
 	// Numbers of unknown users are looked up one after another, because a user with user
 	// namespaces has many. Those without a user are not looked up again for some time.
 	newEvery    = 100 * time.Millisecond
-	mostNew     = 1024
+	maxNew      = 1024
 	unknownTime = 10 * time.Minute
 
-	firstRetry   = time.Second
-	longestRetry = time.Minute
-	settled      = time.Minute      // then a child counts as working
-	mostTaken    = 4                // attempts to take over from a daemon that may be ending
-	takenRetry   = 10 * time.Minute // after these
-	hangs        = 30 * time.Minute // without a word
-	endTime      = time.Minute      // for a child to end
+	firstRetry      = time.Second
+	longestRetry    = time.Minute
+	settled         = time.Minute      // then a child counts as working
+	maxTakenRetries = 4                // attempts to take over from a daemon that may be ending
+	takenRetry      = 10 * time.Minute // after these
+	hangs           = 30 * time.Minute // without a word
+	endTime         = time.Minute      // for a child to end
 )
 
 // wake ensures that a user has a child. look says that this is only to check whether there is
@@ -58,7 +58,7 @@ func (s *supervisor) userLocked(uid uint32) *user {
 			waiting++
 		}
 	}
-	if waiting >= mostNew || s.stopping {
+	if waiting >= maxNew || s.stopping {
 		s.metrics.refused.WithLabelValues("too many users").Inc()
 		return nil
 	}
@@ -140,7 +140,7 @@ func (s *supervisor) scheduleLocked(now time.Time) {
 	})
 	for _, u := range waiting {
 		switch {
-		case starting >= mostStarting:
+		case starting >= maxStarting:
 			return
 		case u.account == nil && now.Before(s.nextNew): // so are the following ones
 			s.laterLocked(s.nextNew.Sub(now))
@@ -279,7 +279,7 @@ func (s *supervisor) failed(u *user, err error) {
 		s.metrics.refused.WithLabelValues("unknown user").Inc()
 		s.opt.Log.Warn("refused", "problem", err)
 		delete(s.users, u.uid)
-		if len(s.unknown) < mostNew {
+		if len(s.unknown) < maxNew {
 			s.unknown[u.uid] = time.Now().Add(unknownTime)
 		}
 		u.problem = err.Error()

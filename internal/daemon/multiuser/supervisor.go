@@ -95,7 +95,7 @@ func Run(ctx context.Context, opt Options) error {
 	defer lock.Close()
 	s := &supervisor{
 		opt: opt, site: &service.Service{Dir: opt.Dir, Spools: opt.Spools, Store: opt.Store}, users: map[uint32]*user{}, unknown: map[uint32]time.Time{},
-		putAway: limiter{most: mostLines},
+		putAway: limiter{most: maxLines},
 	}
 	s.metrics = newMetrics(s)
 	var stop context.CancelFunc

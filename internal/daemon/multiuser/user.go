@@ -74,7 +74,7 @@ func (u *user) state() string {
 
 // own reports whether the user has a daemon of their own: one of the service's would have
 // ended.
-func (u *user) own() bool { return u.taken && u.failures >= mostTaken }
+func (u *user) own() bool { return u.taken && u.failures >= maxTakenRetries }
 
 // news wakes those who wait for the user's child.
 func (u *user) news() {

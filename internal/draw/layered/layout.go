@@ -89,7 +89,7 @@ func New(boxes []Box, edges []Edge) (*Layout, error) {
 			d.beside[e.From] = max(d.beside[e.From], loopWidth+e.Label.Width)
 		}
 	}
-	d.turn()
+	d.reverseCycles()
 	if n := d.assignLayers(); n > maxPoints {
 		return nil, fmt.Errorf("%w: %d boxes and %d edges, with %d points in %d layers", ErrTooLarge, len(boxes), len(edges), n, len(d.layers))
 	}
@@ -107,8 +107,8 @@ func (d *drawing) ends(i int) (upper, lower int) {
 	return d.edges[i].From, d.edges[i].To
 }
 
-// turn finds the edges that close a cycle.
-func (d *drawing) turn() {
+// reverseCycles finds the edges that close a cycle.
+func (d *drawing) reverseCycles() {
 	out := make([][]int, len(d.boxes)) // edges
 	for i, e := range d.edges {
 		out[e.From] = append(out[e.From], i)

@@ -155,8 +155,8 @@ func (a *alignment) align() {
 	}
 }
 
-// apart is the minimum distance of a block from one on its left.
-type apart struct {
+// separation is the minimum distance of a block from one on its left.
+type separation struct {
 	block int
 	gap   float64
 }
@@ -165,13 +165,13 @@ type apart struct {
 // right as possible without moving others.
 func (a *alignment) compact() []float64 {
 	n := len(a.d.vertices)
-	left, right, waits := make([][]apart, n), make([][]apart, n), make([]int, n)
+	left, right, waits := make([][]separation, n), make([][]separation, n), make([]int, n)
 	for _, layer := range a.layers {
 		for i := 1; i < len(layer); i++ {
 			u, v := layer[i-1], layer[i]
 			p, q, gap := a.root[u], a.root[v], a.gap(u, v)
-			left[q] = append(left[q], apart{p, gap})
-			right[p] = append(right[p], apart{q, gap})
+			left[q] = append(left[q], separation{p, gap})
+			right[p] = append(right[p], separation{q, gap})
 			waits[q]++
 		}
 	}

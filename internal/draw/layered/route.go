@@ -31,7 +31,7 @@ func (d *drawing) finish() *Layout {
 	ports := d.ports(out)
 	for i := range d.edges {
 		if d.edges[i].From == d.edges[i].To {
-			out.Edges[i] = d.besideBox(i, out)
+			out.Edges[i] = d.selfLoopRoute(i, out)
 		} else {
 			out.Edges[i] = d.route(i, out, ports[i])
 		}
@@ -57,8 +57,8 @@ func (d *drawing) placeLayers() {
 	}
 }
 
-// besideBox is the route of an edge from a box to itself, on its right side.
-func (d *drawing) besideBox(i int, out *Layout) Route {
+// selfLoopRoute is the route of an edge from a box to itself, on its right side.
+func (d *drawing) selfLoopRoute(i int, out *Layout) Route {
 	e := &d.edges[i]
 	c, b := out.Boxes[e.From], d.boxes[e.From]
 	x, dy := c.X+b.Width/2, min(b.Height/4, 14)

@@ -50,7 +50,7 @@ const (
 	sheetHeight = 560
 	legendWidth = 260
 	legendStep  = 18
-	mostLegend  = 24
+	maxLegend   = 24
 )
 
 func newSheet(v *timeline.View) *plotArea {
@@ -59,7 +59,7 @@ func newSheet(v *timeline.View) *plotArea {
 
 // size is the size of the whole picture.
 func (s *plotArea) size() (width, height int) {
-	return raster.Left + s.Width*s.cell + 20 + legendWidth, raster.Top + max(len(s.Rows)*s.line, legendStep*(min(len(s.Legend), mostLegend)+2)) + raster.Bottom + 20
+	return raster.Left + s.Width*s.cell + 20 + legendWidth, raster.Top + max(len(s.Rows)*s.line, legendStep*(min(len(s.Legend), maxLegend)+2)) + raster.Bottom + 20
 }
 
 // stretches calls show for the runs of equal pixels of a row.
@@ -82,7 +82,7 @@ func (s *plotArea) legend(show func(line int, pixel byte, text string)) {
 		total += p.Time
 	}
 	line := 0
-	for i, p := range s.Legend[:min(len(s.Legend), mostLegend)] {
+	for i, p := range s.Legend[:min(len(s.Legend), maxLegend)] {
 		show(line, byte(i+1), fmt.Sprintf("%s %s", p.Op, units.Percent(p.Time, total)))
 		line++
 	}

@@ -6,10 +6,10 @@ type item struct {
 	count uint64
 }
 
-// folder finds the patterns in a sequence of events as they are added: what occurs twice in a
+// patternFinder finds the patterns in a sequence of events as they are added: what occurs twice in a
 // row becomes an occurrence of a pattern, and so do sequences of occurrences. The work per
 // event is bounded; memory grows with what does not repeat.
-type folder struct {
+type patternFinder struct {
 	items    []item
 	before   []int32        // by item, the position of the last equal one; -1 if there is none
 	last     map[item]int32 // position of the last one
@@ -24,18 +24,18 @@ const (
 	candidates = 16      // maximum number of positions compared
 )
 
-func newFolder() *folder {
-	return &folder{last: map[item]int32{}, index: map[string]uint32{}}
+func newPatternFinder() *patternFinder {
+	return &patternFinder{last: map[item]int32{}, index: map[string]uint32{}}
 }
 
 // push appends an event of a class.
-func (f *folder) push(class uint32) {
+func (f *patternFinder) push(class uint32) {
 	f.append(item{n: class})
 	for f.extend() || f.begin() {
 	}
 }
 
-func (f *folder) append(it item) {
+func (f *patternFinder) append(it item) {
 	at := int32(len(f.items))
 	before, ok := f.last[it]
 	if !ok {
@@ -48,7 +48,7 @@ func (f *folder) append(it item) {
 }
 
 // cut removes the last n items.
-func (f *folder) cut(n int) {
+func (f *patternFinder) cut(n int) {
 	for range n {
 		at := len(f.items) - 1
 		it, before := f.items[at], f.before[at]
@@ -65,7 +65,7 @@ func (f *folder) cut(n int) {
 }
 
 // extend makes the last items another occurrence of the pattern before them.
-func (f *folder) extend() bool {
+func (f *patternFinder) extend() bool {
 	n := len(f.items)
 	for k := len(f.occurs) - 1; k >= 0 && k >= len(f.occurs)-candidates; k-- {
 		at := int(f.occurs[k])
@@ -84,7 +84,7 @@ func (f *folder) extend() bool {
 
 // begin makes the last items, if they equal those before them, two occurrences of
 // a pattern.
-func (f *folder) begin() bool {
+func (f *patternFinder) begin() bool {
 	n := len(f.items)
 	at := f.before[n-1]
 	for k := 0; k < candidates && at >= 0; k, at = k+1, f.before[at] {
@@ -115,7 +115,7 @@ func equal(a, b []item) bool {
 }
 
 // pattern returns the number of the pattern with this body.
-func (f *folder) pattern(body []item) uint32 {
+func (f *patternFinder) pattern(body []item) uint32 {
 	f.key = f.key[:0]
 	for _, it := range body {
 		for v := range 4 {
@@ -134,8 +134,8 @@ func (f *folder) pattern(body []item) uint32 {
 	return p
 }
 
-// unfolder iterates over the events that items stand for.
-type unfolder struct {
+// patternExpander iterates over the events that items stand for.
+type patternExpander struct {
 	patterns [][]item
 	stack    []frame
 }
@@ -147,13 +147,13 @@ type frame struct {
 	left  uint64
 }
 
-func newUnfolder(items []item, patterns [][]item) *unfolder {
-	return &unfolder{patterns, []frame{{items: items}}}
+func newPatternExpander(items []item, patterns [][]item) *patternExpander {
+	return &patternExpander{patterns, []frame{{items: items}}}
 }
 
 // next returns the class of the next event; false at the end. Patterns refer only to earlier
 // ones, so the iteration ends.
-func (u *unfolder) next() (class uint32, ok bool) {
+func (u *patternExpander) next() (class uint32, ok bool) {
 	for len(u.stack) > 0 {
 		top := &u.stack[len(u.stack)-1]
 		if top.at == len(top.items) {

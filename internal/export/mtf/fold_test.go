@@ -6,18 +6,18 @@ import (
 	"testing"
 )
 
-// unfolded are the events that a folder's items stand for.
-func unfolded(f *folder) []uint32 {
+// unfolded are the events that a patternFinder's items stand for.
+func unfolded(f *patternFinder) []uint32 {
 	var list []uint32
-	u := newUnfolder(f.items, f.patterns)
+	u := newPatternExpander(f.items, f.patterns)
 	for class, ok := u.next(); ok; class, ok = u.next() {
 		list = append(list, class)
 	}
 	return list
 }
 
-func fold(events []uint32) *folder {
-	f := newFolder()
+func fold(events []uint32) *patternFinder {
+	f := newPatternFinder()
 	for _, e := range events {
 		f.push(e)
 	}
@@ -84,7 +84,7 @@ func TestLoopsAreFound(t *testing.T) {
 }
 
 func BenchmarkFolding(b *testing.B) {
-	f := newFolder()
+	f := newPatternFinder()
 	for i := range b.N {
 		f.push(uint32(i % 9))
 	}

@@ -129,7 +129,7 @@ func (r *reader) replay(p *efg.Process, head efg.Stream, hash bool, t *trace, st
 		}
 		open[i].begin(&nodes[i])
 	}
-	u := newUnfolder(t.items, r.patterns)
+	u := newPatternExpander(t.items, r.patterns)
 	for class, ok := u.next(); ok; class, ok = u.next() {
 		if int(class) >= len(open) {
 			return nil, fmt.Errorf("class %d of %d", class, len(open))

@@ -48,8 +48,8 @@ func (c *counting) Read(p []byte) (int, error) {
 // Content may be this multiple of the size of its file, plus a constant: memory is proportional
 // to the file.
 const (
-	mostExpanded = 4096
-	freeContent  = 16 << 20
+	maxExpanded = 4096
+	freeContent = 16 << 20
 )
 
 var errExpands = errors.New("content too large for the file")
@@ -63,7 +63,7 @@ type content struct {
 
 func (c *content) Read(p []byte) (int, error) {
 	n, err := c.zip.Read(p)
-	if c.n += int64(n); c.n > freeContent+mostExpanded*c.file.n {
+	if c.n += int64(n); c.n > freeContent+maxExpanded*c.file.n {
 		return 0, errExpands
 	}
 	return n, err

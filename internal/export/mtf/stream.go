@@ -29,7 +29,7 @@ func (w *writer) items(s *efg.Stream, defs []efg.Def) ([]item, error) {
 		w.tell(s.Events)
 		return items, nil
 	}
-	f := newFolder()
+	f := newPatternFinder()
 	walk := s.Walk(defs)
 	for walk.Next() {
 		f.push(uint32(walk.Node()))
@@ -99,7 +99,7 @@ const short = 4
 
 // settle returns items with the numbers that patterns have in the file, and writes the
 // patterns. Occurrences that stand for few events are written out.
-func (w *writer) settle(f *folder, items []item, numbers map[uint32]uint32) []item {
+func (w *writer) settle(f *patternFinder, items []item, numbers map[uint32]uint32) []item {
 	out := make([]item, 0, len(items))
 	for _, it := range items {
 		if it.count == 0 {

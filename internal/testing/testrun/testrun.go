@@ -100,9 +100,9 @@ func simulated(tb testing.TB, c sim.Config, times func(p *efg.Process) error) *r
 }
 
 // Texts returns the run files of recorded programs that a directory holds as text, by name.
-func Texts(tb testing.TB, folder string) map[string][]byte {
+func Texts(tb testing.TB, dir string) map[string][]byte {
 	tb.Helper()
-	paths, err := filepath.Glob(filepath.Join(folder, "*.txt"))
+	paths, err := filepath.Glob(filepath.Join(dir, "*.txt"))
 	if err != nil || len(paths) < 5 {
 		tb.Fatalf("%v: %v", paths, err)
 	}
