@@ -278,6 +278,7 @@ func TestMistakes(t *testing.T) {
 		"/v1/runs/halo/diff?ranks=1":             `400 ranks: want at least two`,
 		"/v1/runs/halo/diff?with=traced&ranks=7": `400 no rank 7 in ` + filepath.Join(samples, "traced.efg"),
 		"/v1/runs/halo/timeline":                 `422 the times of each call were not recorded (efg run --time trace records them)`,
+		"/v1/runs/halo/waits":                    `422 the times of each call were not recorded (efg run --time trace records them)`,
 		"/v1/runs/traced/timeline?width=99999":   `400 width=99999: want a number from 1 to 8192`,
 		"/v1/runs/halo/where":                    `404 no rank was in a call when the run ended`,
 		"/v1/runs?after=none":                    `400 after=none: no such run; start again`,

@@ -13,7 +13,9 @@ import (
 	"github.com/efg-tools/efg/internal/analysis/check"
 	"github.com/efg-tools/efg/internal/analysis/diff"
 	"github.com/efg-tools/efg/internal/analysis/loops"
+	"github.com/efg-tools/efg/internal/analysis/match"
 	"github.com/efg-tools/efg/internal/analysis/phases"
+	"github.com/efg-tools/efg/internal/analysis/waits"
 	"github.com/efg-tools/efg/internal/draw/graph"
 	"github.com/efg-tools/efg/internal/jsondoc"
 )
@@ -60,6 +62,7 @@ var questions = map[string]question{
 	"/graph":   {[]string{"rank", "thread", "collapse", "format", "colour"}, askGraph},
 	"/loops":   {[]string{"rank", "ranges"}, askLoops},
 	"/phases":  {[]string{"rank"}, askPhases},
+	"/waits":   {[]string{"rank"}, askWaits},
 	"/check":   {nil, askCheck},
 	"/diff":    {[]string{"ranks", "with", "ranges"}, askDiff},
 }
@@ -178,6 +181,19 @@ func askPhases(q *query) answerer {
 			return nil, err
 		}
 		return jsondoc.NewPhases(in.name, rep), nil
+	})
+}
+
+func askWaits(q *query) answerer {
+	return ofRanks(q, "rank", func(in *input, procs []int) (any, error) {
+		rep, err := waits.New(in.run, procs)
+		if errors.Is(err, match.ErrNoTimes) {
+			return nil, &statusError{http.StatusUnprocessableEntity, err.Error()}
+		}
+		if err != nil {
+			return nil, err
+		}
+		return jsondoc.NewWaits(in.name, rep), nil
 	})
 }
 

@@ -36,6 +36,7 @@ var mayImport = map[string][]string{
 	"internal/analysis/waitfor":    {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/rankset"},
 	"internal/analysis/phases":     {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis"},
 	"internal/analysis/match":      {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis"},
+	"internal/analysis/waits":      {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/match"},
 	"internal/analysis/timeline":   {"signature", "efg", "efg/runfile", "reconstruct"},
 	"internal/analysis/query":      {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/topology"},
 	"internal/analysis/sql":        {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/units"},
@@ -48,8 +49,8 @@ var mayImport = map[string][]string{
 	"internal/draw/timeline":       {"internal/analysis/timeline", "internal/draw/raster", "internal/units"},
 	"internal/draw/graph":          {"efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/loops", "internal/draw/layered"},
 	"internal/draw/layered":        {},
-	"internal/jsondoc":             {"efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/timeline", "internal/analysis/check", "internal/analysis/phases", "internal/analysis/diff", "internal/analysis/loops", "internal/draw/graph", "internal/daemon"},
-	"internal/httpapi":             {"efg", "efg/runfile", "internal/analysis", "internal/analysis/timeline", "internal/analysis/check", "internal/analysis/phases", "internal/analysis/diff", "internal/analysis/loops", "internal/draw/graph", "internal/daemon", "internal/live", "internal/merge", "signature", "internal/jsondoc", "internal/rankset", "internal/peercred"},
+	"internal/jsondoc":             {"efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/timeline", "internal/analysis/check", "internal/analysis/phases", "internal/analysis/waits", "internal/analysis/diff", "internal/analysis/loops", "internal/draw/graph", "internal/daemon"},
+	"internal/httpapi":             {"efg", "efg/runfile", "internal/analysis", "internal/analysis/match", "internal/analysis/waits", "internal/analysis/timeline", "internal/analysis/check", "internal/analysis/phases", "internal/analysis/diff", "internal/analysis/loops", "internal/draw/graph", "internal/daemon", "internal/live", "internal/merge", "signature", "internal/jsondoc", "internal/rankset", "internal/peercred"},
 	"hook":                         {"internal/trusted"},
 	"hook/internal/slots":          {"signature"},
 	"internal/segment":             {"signature", "efg"},
@@ -80,7 +81,7 @@ var mayImport = map[string][]string{
 	"bench":                        {"signature", "efg", "efg/runfile", "reconstruct", "internal/testing/sim", "internal/testing/groundtruth"},
 	"internal/testing/sim":         {"signature", "efg", "efg/runfile"},
 	"bench/simulate":               {"internal/testing/sim"},
-	"cmd/efg":                      {"internal/web", "internal/site", "signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/check", "internal/analysis/waitfor", "internal/analysis/phases", "internal/analysis/diff", "internal/analysis/loops", "internal/analysis/timeline", "internal/analysis/query", "internal/analysis/sql", "efg/text", "hook", "internal/segment", "internal/symbolize", "internal/durable", "internal/merge", "internal/recording", "internal/live", "internal/daemon", "internal/daemon/multiuser", "internal/service", "internal/jsondoc", "internal/httpapi", "internal/rankset", "internal/export", "internal/draw/graph", "internal/draw/heatmap", "internal/draw/timeline", "internal/units", "internal/printable", "internal/export/gxl", "internal/export/mtf"},
+	"cmd/efg":                      {"internal/web", "internal/site", "signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/check", "internal/analysis/waitfor", "internal/analysis/phases", "internal/analysis/match", "internal/analysis/waits", "internal/analysis/diff", "internal/analysis/loops", "internal/analysis/timeline", "internal/analysis/query", "internal/analysis/sql", "efg/text", "hook", "internal/segment", "internal/symbolize", "internal/durable", "internal/merge", "internal/recording", "internal/live", "internal/daemon", "internal/daemon/multiuser", "internal/service", "internal/jsondoc", "internal/httpapi", "internal/rankset", "internal/export", "internal/draw/graph", "internal/draw/heatmap", "internal/draw/timeline", "internal/units", "internal/printable", "internal/export/gxl", "internal/export/mtf"},
 }
 
 // mayImportInTests tells what the tests of a package may import besides.
@@ -102,6 +103,7 @@ var mayImportInTests = map[string][]string{
 	"internal/analysis/phases":   {"internal/testing/sim", "internal/testing/testrun"},
 	"internal/analysis/loops":    {"internal/testing/sim", "internal/testing/testrun"},
 	"internal/analysis/match":    {"internal/analysis/check", "internal/testing/sim", "internal/testing/testrun"},
+	"internal/analysis/waits":    {"internal/testing/groundtruth", "internal/testing/sim", "internal/testing/testrun"},
 	"internal/analysis/timeline": {"internal/testing/sim", "internal/testing/testrun"},
 	"internal/units":             {},
 	"internal/draw/raster":       {},

@@ -51,6 +51,7 @@ type Thread struct {
 	polls   int64
 	polled  int64 // exit of the last poll
 	polling bool
+	tight   int // polls of the loop without a pause
 	key     int64
 	at      int // in its queue
 	one     [1]uint64
@@ -71,7 +72,7 @@ type Call struct {
 	Failed bool
 	// Enter and Exit are ns since the run began. Began is where waiting in the call began: Enter,
 	// or, after unsuccessful polls with nothing else in between, where the first of them was
-	// entered.
+	// entered. Pauses of the program end such a loop, see maxPollGap.
 	Enter, Exit, Began int64
 	// Posted are the operations that the call posts, Done those that it completes. They are valid
 	// until the end of the visit.

@@ -122,11 +122,8 @@ func (m *matcher) step(t *Thread) error {
 // enterCall posts what a call does.
 func (m *matcher) enterCall(t *Thread) {
 	n := &t.nodes[t.call.Node]
-	if t.polling && (n.poll == 0 || t.call.Enter-t.polled > maxPollGap) {
-		t.polling = false
-	}
 	if t.polling {
-		t.call.Began = t.polls
+		t.poll(n)
 	}
 	if n.action != noAction {
 		m.enter(t)
@@ -134,9 +131,26 @@ func (m *matcher) enterCall(t *Thread) {
 	m.visitor.Enter(&t.call)
 }
 
-// maxPollGap is the longest time between two polls that still belong to one loop: a program that
-// does something else in between takes longer.
-const maxPollGap = 10_000
+// A program that does something else between two polls takes longer than maxPollGap. One that has
+// polled spinning times without doing so does nothing else: if it then takes longer, it has lost
+// its processor.
+const (
+	maxPollGap = 10_000 // ns
+	spinning   = 16
+)
+
+// poll decides whether a call belongs to the loop of the polls before it.
+func (t *Thread) poll(n *node) {
+	long := t.call.Enter-t.polled > maxPollGap
+	if n.poll == 0 || long && t.tight < spinning {
+		t.polling = false
+		return
+	}
+	if !long {
+		t.tight++
+	}
+	t.call.Began = t.polls
+}
 
 // decide finds out which operations the call completes.
 func (m *matcher) decide(t *Thread) {
@@ -256,7 +270,7 @@ func (m *matcher) leaveCalls(t *Thread) {
 	}
 	found := n.poll == 0 || t.words.Word(n.poll) != 0
 	if !found && !t.polling {
-		t.polls = t.call.Enter
+		t.polls, t.tight = t.call.Enter, 0
 	}
 	t.polling, t.polled = !found, t.call.Exit
 }

@@ -25,6 +25,7 @@ type Recording struct {
 	MPI     string
 	Run     *runfile.Run
 	Stdout  string
+	Dir     string // the directory that DIR stands for
 }
 
 // Record records programs with the installed MPI libraries, and calls check with each
@@ -46,14 +47,15 @@ func Record(t *testing.T, programs []Program, check func(t *testing.T, r *Record
 				name += "-" + p.Time
 			}
 			t.Run(bench.Name+"/"+strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
-				run, stdout := record(t, bench, p)
-				check(t, &Recording{i, bench.Name, run, stdout})
+				r := record(t, bench, p)
+				r.Program = i
+				check(t, r)
 			})
 		}
 	}
 }
 
-func record(t *testing.T, bench *groundtruth.Bench, p *Program) (run *runfile.Run, stdout string) {
+func record(t *testing.T, bench *groundtruth.Bench, p *Program) *Recording {
 	t.Helper()
 	program, err := bench.Build(t.Context(), p.Source)
 	if err != nil {
@@ -77,5 +79,5 @@ func record(t *testing.T, bench *groundtruth.Bench, p *Program) (run *runfile.Ru
 	if result.Status != 0 && !p.Fails {
 		t.Fatalf("status %d\n%s", result.Status, result.Stderr)
 	}
-	return Open(t, file), result.Stdout
+	return &Recording{MPI: bench.Name, Run: Open(t, file), Stdout: result.Stdout, Dir: own}
 }

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/efg-tools/efg/efg/runfile"
+	"github.com/efg-tools/efg/internal/analysis/match"
+	"github.com/efg-tools/efg/internal/analysis/waits"
+	"github.com/efg-tools/efg/internal/jsondoc"
+	"github.com/efg-tools/efg/internal/rankset"
+	"github.com/efg-tools/efg/internal/units"
+)
+
+type waitsOptions struct {
+	ranks string
+	top   int
+	json  bool
+}
+
+func newWaits() *cobra.Command {
+	var opt waitsOptions
+	cmd := &cobra.Command{
+		Use:   "waits FILE",
+		Short: "Show which calls wait, how long, and for which calls of which ranks",
+		Long: `Show the wait states of a run: late senders and receivers, waiting at barriers and other
+collectives, at windows and files. Each row sums the waits of one kind at one callsite for
+another: the ranks that wait there, and the ranks and the call that they wait for. The
+most expensive come first, those of MPI_Init and MPI_Finalize last. With --rank, only the waits of these ranks are shown.
+
+The times of each call are needed: efg run --time trace. See docs/waits.md.`,
+		Example: `  efg waits traced.efg
+  efg waits traced.efg --rank 0-1 --top 5
+  efg waits traced.efg --json`,
+		Args:              argCount(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeRuns(1, false),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return showWaits(args[0], &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&opt.ranks, "rank", "", "ranks whose waits to show, as in 0-3,7 (default all)")
+	f.IntVar(&opt.top, "top", 20, "rows in the table; 0: all")
+	f.BoolVar(&opt.json, "json", false, "write JSON")
+	return cmd
+}
+
+func showWaits(path string, opt *waitsOptions, out, errOut io.Writer) error {
+	if err := checkTop(opt.top, "rows"); err != nil {
+		return err
+	}
+	err := overRanks(path, opt.ranks, opt.json, errOut, waits.New, func(r *runfile.Run, _ []int, rep *waits.Report) error {
+		return writeAnswer(out, opt.json, func() any { return jsondoc.NewWaits(path, rep) },
+			func(w *bufio.Writer) { writeWaits(w, path, r, rep, opt.top) })
+	})
+	if errors.Is(err, match.ErrNoTimes) {
+		return usageError("%s: %w", path, err)
+	}
+	return err
+}
+
+func writeWaits(w *bufio.Writer, path string, r *runfile.Run, rep *waits.Report, top int) {
+	fmt.Fprintf(w, "file      %s\n", path)
+	fmt.Fprintf(w, "ranks     %d", rep.Ranks)
+	if rep.Ranks < len(r.Procs) {
+		fmt.Fprintf(w, " of %d", len(r.Procs))
+	}
+	fmt.Fprintf(w, "\ntime      %s of all threads, without MPI_Init and MPI_Finalize\n", units.Nanoseconds(float64(rep.Time)))
+	fmt.Fprintf(w, "in MPI    %s, %s\n", units.Nanoseconds(float64(rep.MPI)), share(rep.MPI, rep.Time))
+	fmt.Fprintf(w, "waiting   %s, %s\n", units.Nanoseconds(float64(rep.Waiting)), share(rep.Waiting, rep.Time))
+	fmt.Fprintf(w, "apart     MPI_Init and MPI_Finalize: %s, waiting %s\n", units.Nanoseconds(float64(rep.Setup)), units.Nanoseconds(float64(rep.SetupWaiting)))
+	if len(rep.Rows) == 0 {
+		fmt.Fprintf(w, "\nno call waited for another\n")
+	} else {
+		fmt.Fprintln(w)
+		stateTable(w, rep)
+		waitTable(w, rep, top)
+	}
+	waitNotes(w, rep)
+}
+
+// share is a part of a time in percent.
+func share(part, whole int64) string {
+	return units.Percent(uint64(max(part, 0)), uint64(max(whole, 0)))
+}
+
+func stateTable(w io.Writer, rep *waits.Report) {
+	t := &table{}
+	t.left("state")
+	t.right("time", "of time", "waits")
+	for _, s := range rep.States {
+		part := share(s.Time, rep.Time)
+		if s.State.Apart() {
+			part = "apart"
+		}
+		t.row(s.State.String(), units.Nanoseconds(float64(s.Time)), part, grouped(s.Count))
+	}
+	t.write(w)
+}
+
+func waitTable(w io.Writer, rep *waits.Report, top int) {
+	rows := rep.Rows
+	if top > 0 && top < len(rows) {
+		fmt.Fprintf(w, "\nThe first %d of %d rows\n", top, len(rows))
+		rows = rows[:top]
+	} else {
+		fmt.Fprintln(w)
+	}
+	t := &table{}
+	t.right("time", "waits", "longest")
+	t.left("state", "ranks", "wait in", "for ranks", "in")
+	for i := range rows {
+		r := &rows[i]
+		t.row(units.Nanoseconds(float64(r.Time)), grouped(r.Count), units.Nanoseconds(float64(r.Longest.Time)), r.State.String(),
+			rankTimesText(r.Ranks), waitPlace(r.Waiting), rankTimesText(r.Culprits), waitPlace(r.Culprit))
+	}
+	t.write(w)
+}
+
+func waitPlace(p waits.Place) string {
+	if p.Op == "" {
+		return "-"
+	}
+	return strings.TrimSpace(p.Op + " " + p.Site)
+}
+
+// widestRanks is how long a list of ranks may be to be shown whole.
+const widestRanks = 14
+
+// rankTimesText names ranks; of many, the one with the longest time.
+func rankTimesText(list []waits.RankTime) string {
+	if len(list) == 0 {
+		return "-"
+	}
+	ranks := make([]int, len(list))
+	for i, r := range list {
+		ranks[i] = r.Rank
+	}
+	slices.Sort(ranks)
+	text := rankset.Text(ranks)
+	if len(text) > widestRanks {
+		return fmt.Sprintf("%d, %d others", list[0].Rank, len(list)-1)
+	}
+	return text
+}
+
+func waitNotes(w io.Writer, rep *waits.Report) {
+	m := &rep.Matched
+	fmt.Fprintf(w, "\n%s, %s and %s were matched; times are within %s\n", pluralOf(m.Calls, "call"), pluralOf(m.Messages, "message"),
+		pluralOf(m.Collectives, "collective call"), units.Nanoseconds(float64(rep.Bound)))
+	if rep.Ended > 0 {
+		fmt.Fprintf(w, "note: ranks whose recording ends early: %d; efg info says why\n", rep.Ended)
+	}
+	if m.Unfinished > 0 {
+		fmt.Fprintf(w, "note: calls that never returned: %s; their waiting is not included\n", grouped(m.Unfinished))
+	}
+	if m.Unmatched > 0 {
+		fmt.Fprintf(w, "note: calls whose counterpart is not in the recording: %s\n", grouped(m.Unmatched))
+	}
+	if m.Outside > 0 {
+		fmt.Fprintf(w, "note: messages from or to processes that are not in the file: %s\n", grouped(m.Outside))
+	}
+	if m.Disagreeing > 0 {
+		fmt.Fprintf(w, "note: collective calls that do not fit those of other ranks: %s; efg check says more\n", grouped(m.Disagreeing))
+	}
+	if rep.Untimed > 0 {
+		fmt.Fprintf(w, "note: threads without the times of each call: %d\n", rep.Untimed)
+	}
+}

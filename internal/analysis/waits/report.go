@@ -1,0 +1,335 @@
+package waits
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/efg-tools/efg/efg/runfile"
+	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/internal/analysis/match"
+	"github.com/efg-tools/efg/reconstruct"
+	"github.com/efg-tools/efg/signature"
+)
+
+// Place is a call in the program. Op is "" if there is none.
+type Place struct{ Op, Site string }
+
+// RankTime is the time of a rank, ns.
+type RankTime struct {
+	Rank int
+	Time int64
+}
+
+// Row sums the waits of a state at a place for calls at another. Times are in ns.
+type Row struct {
+	State    State
+	Waiting  Place
+	Culprit  Place // "" for the completion of a collective
+	Count    uint64
+	Time     int64
+	Longest  Longest
+	Ranks    []RankTime // that wait, the longest time first
+	Culprits []RankTime // that are waited for, the same
+}
+
+// Longest is the longest of some waits.
+type Longest struct {
+	Time, At      int64 // At is when the waiting began, ns since the run began
+	Rank, Culprit int   // Culprit is -1 if there is none
+}
+
+// StateRow sums the waits of a state.
+type StateRow struct {
+	State State
+	Count uint64
+	Time  int64
+}
+
+// RankRow is how long the threads of a rank were recorded, in MPI, and waiting, ns. Initialisation
+// and finalisation are not included.
+type RankRow struct {
+	Rank               int
+	Time, MPI, Waiting int64
+	Caused             int64 // waiting of others for it
+}
+
+// Report has the wait states of a run. Times are sums over threads, in ns.
+type Report struct {
+	Ranks int
+	// Time is from the first call of each thread to its last, MPI the time in calls, Waiting that of
+	// all states, all without MPI_Init and MPI_Finalize; these take Setup, of which SetupWaiting is
+	// waiting.
+	Time, MPI, Waiting  int64
+	Setup, SetupWaiting int64
+	// Bound is how far a time may be off, ns.
+	Bound int64
+	// States and Rows are those that occur, the longest time first; those of initialisation and
+	// finalisation follow.
+	States  []StateRow
+	Rows    []Row
+	ByRank  []RankRow
+	Matched match.Summary
+	// Untimed are threads without times, Ended processes whose recording ends early.
+	Untimed, Ended int
+}
+
+// New finds the waits of some processes of a run; for what they wait is looked for in all.
+func New(run *runfile.Run, procs []int, progress ...analysis.Progress) (*Report, error) {
+	trace, err := match.Open(run)
+	if err != nil {
+		return nil, err
+	}
+	b := newBuilder(trace, procs)
+	summary, err := trace.Walk(context.Background(), b, func(done uint64) {
+		for _, p := range progress {
+			p(done * uint64(len(procs)) / max(trace.Events, 1))
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	sites, err := run.Sites()
+	if err != nil {
+		return nil, err
+	}
+	b.report.Matched = *summary
+	return b.finish(sites), nil
+}
+
+// siteKey is a call in the program.
+type siteKey struct {
+	proc int
+	site uint64
+}
+
+// rowKey names a row; culprit is -1 if there is none.
+type rowKey struct {
+	state            State
+	waiting, culprit int32
+}
+
+// sum adds up the waits of a row.
+type sum struct {
+	count           uint64
+	time            int64
+	longest         Longest
+	ranks, culprits map[int]int64
+}
+
+// threadTimes are those of a thread.
+type threadTimes struct {
+	first, last, mpi, setup, setupCalls int64
+	began                               bool
+	sites                               []int32 // by node; 0: not known yet
+}
+
+type builder struct {
+	*Classifier
+	trace    *match.Trace
+	report   Report
+	selected []bool // processes
+	threads  []threadTimes
+	sites    map[siteKey]int32
+	places   []place
+	sums     map[rowKey]*sum
+	waiting  []int64 // by process
+	caused   []int64
+}
+
+// place is where a site is known from.
+type place struct {
+	key siteKey
+	by  *match.Process
+}
+
+func newBuilder(t *match.Trace, procs []int) *builder {
+	b := &builder{
+		Classifier: NewClassifier(t), trace: t, selected: make([]bool, len(t.Processes)), threads: make([]threadTimes, len(t.Threads)),
+		sites: map[siteKey]int32{}, places: []place{{}}, sums: map[rowKey]*sum{}, waiting: make([]int64, len(t.Processes)), caused: make([]int64, len(t.Processes)),
+	}
+	for _, p := range procs {
+		b.selected[p] = true
+	}
+	for i, th := range t.Threads {
+		b.threads[i].sites = make([]int32, len(th.Nodes)+1)
+		b.report.Bound = max(b.report.Bound, th.Bound)
+	}
+	b.report.Untimed, b.report.Ended = t.Untimed, t.Ended
+	return b
+}
+
+// site is the number of a node's callsite.
+func (b *builder) site(t *match.Thread, node int) int32 {
+	known := &b.threads[t.Index].sites[node]
+	if *known != 0 {
+		return *known
+	}
+	words := t.Signature(node)
+	key := siteKey{signature.Header(words[0]).Proc(), words[1]}
+	n, ok := b.sites[key]
+	if !ok {
+		n = int32(len(b.places))
+		b.sites[key] = n
+		b.places = append(b.places, place{key, t.Process})
+	}
+	*known = n
+	return n
+}
+
+// Exit implements match.Visitor.
+func (b *builder) Exit(c *match.Call) {
+	found := b.Classifier.Exit(c)
+	p := c.Thread.Process
+	t := &b.threads[c.Thread.Index]
+	if !t.began {
+		t.began, t.first = true, c.Enter
+	}
+	t.last = max(t.last, c.Exit)
+	if c.Proc != nil && (c.Proc.Begins || c.Proc.Ends) {
+		t.setup += c.Exit - c.Enter
+	} else {
+		t.mpi += c.Exit - c.Enter
+	}
+	for i := range found {
+		b.add(c, &found[i], b.selected[p.Number])
+	}
+}
+
+func (b *builder) add(c *match.Call, i *Instance, selected bool) {
+	p := c.Thread.Process
+	culprit, rank := int32(-1), -1
+	if i.Culprit != nil {
+		q := i.Culprit.Thread.Process
+		culprit, rank = b.site(i.Culprit.Thread, i.Culprit.Node), q.Rank
+		if !i.State.Apart() {
+			b.caused[q.Number] += i.Time
+		}
+	}
+	if !selected {
+		return
+	}
+	if !i.State.Apart() {
+		b.waiting[p.Number] += i.Time
+	}
+	key := rowKey{i.State, b.site(c.Thread, c.Node), culprit}
+	s := b.sums[key]
+	if s == nil {
+		s = &sum{ranks: map[int]int64{}, culprits: map[int]int64{}}
+		b.sums[key] = s
+	}
+	s.count++
+	s.time += i.Time
+	s.ranks[p.Rank] += i.Time
+	if i.Culprit != nil {
+		s.culprits[rank] += i.Time
+	}
+	if i.Time > s.longest.Time {
+		s.longest = Longest{i.Time, c.Began, p.Rank, rank}
+	}
+}
+
+// finish makes the report.
+func (b *builder) finish(sites []runfile.Site) *Report {
+	r := &b.report
+	b.ranks()
+	texts := b.texts(sites)
+	var states [States]StateRow
+	for key, s := range b.sums {
+		row := Row{
+			State: key.state, Waiting: texts[key.waiting], Count: s.count, Time: s.time, Longest: s.longest,
+			Ranks: sortedTimes(s.ranks), Culprits: sortedTimes(s.culprits),
+		}
+		if key.culprit >= 0 {
+			row.Culprit = texts[key.culprit]
+		}
+		r.Rows = append(r.Rows, row)
+		states[key.state].Count += s.count
+		states[key.state].Time += s.time
+		if key.state.Apart() {
+			r.SetupWaiting += s.time
+		} else {
+			r.Waiting += s.time
+		}
+	}
+	slices.SortFunc(r.Rows, func(x, y Row) int {
+		return cmp.Or(compareApart(x.State, y.State), cmp.Compare(y.Time, x.Time), cmp.Compare(x.State, y.State), comparePlaces(x.Waiting, y.Waiting), comparePlaces(x.Culprit, y.Culprit))
+	})
+	for i := range states {
+		if states[i].Count > 0 {
+			states[i].State = State(i)
+			r.States = append(r.States, states[i])
+		}
+	}
+	slices.SortStableFunc(r.States, func(x, y StateRow) int {
+		return cmp.Or(compareApart(x.State, y.State), cmp.Compare(y.Time, x.Time))
+	})
+	return r
+}
+
+// compareApart puts the states of the beginning and end of MPI behind all others.
+func compareApart(x, y State) int {
+	switch {
+	case x.Apart() == y.Apart():
+		return 0
+	case x.Apart():
+		return 1
+	}
+	return -1
+}
+
+func comparePlaces(x, y Place) int {
+	return cmp.Or(cmp.Compare(x.Op, y.Op), cmp.Compare(x.Site, y.Site))
+}
+
+func sortedTimes(m map[int]int64) []RankTime {
+	list := make([]RankTime, 0, len(m))
+	for rank, t := range m {
+		list = append(list, RankTime{rank, t})
+	}
+	slices.SortFunc(list, func(x, y RankTime) int { return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.Rank, y.Rank)) })
+	return list
+}
+
+// ranks adds up the times of the selected processes.
+func (b *builder) ranks() {
+	r := &b.report
+	for _, p := range b.trace.Processes {
+		if !b.selected[p.Number] {
+			continue
+		}
+		r.Ranks++
+		row := RankRow{Rank: p.Rank, Waiting: b.waiting[p.Number], Caused: b.caused[p.Number]}
+		for _, th := range p.Threads {
+			t := &b.threads[th.Index]
+			row.Time += t.last - t.first - t.setup
+			row.MPI += t.mpi
+			r.Setup += t.setup
+		}
+		r.Time += row.Time
+		r.MPI += row.MPI
+		r.ByRank = append(r.ByRank, row)
+	}
+}
+
+// texts are the places of the callsites.
+func (b *builder) texts(sites []runfile.Site) []Place {
+	names := map[*match.Process]*reconstruct.Names{}
+	list := make([]Place, len(b.places))
+	for i := range b.places {
+		p := &b.places[i]
+		if p.by == nil {
+			continue
+		}
+		if names[p.by] == nil {
+			names[p.by] = reconstruct.NewNames(p.by.Facts.Data.Defs, sites)
+		}
+		n := names[p.by]
+		list[i].Site = strings.TrimSpace(n.Func(p.key.site) + " " + n.Place(p.key.site))
+		if q := signature.ProcByID(p.key.proc); q != nil {
+			list[i].Op = q.Name
+		}
+	}
+	return list
+}

@@ -1,0 +1,115 @@
+package jsondoc
+
+import (
+	"github.com/efg-tools/efg/internal/analysis/waits"
+)
+
+// Waits are the wait states of a run; docs/waits.md describes the document. Times are in
+// nanoseconds.
+type Waits struct {
+	Schema       string      `json:"schema"`
+	File         string      `json:"file"`
+	Ranks        int         `json:"ranks"`
+	Time         int64       `json:"time"`
+	MPI          int64       `json:"mpi"`
+	Waiting      int64       `json:"waiting"`
+	Setup        int64       `json:"setup"`
+	SetupWaiting int64       `json:"setup_waiting"`
+	Bound        int64       `json:"bound"`
+	States       []WaitState `json:"states"`
+	Rows         []WaitRow   `json:"rows"`
+	ByRank       []WaitRank  `json:"by_rank"`
+	Matched      WaitMatched `json:"matched"`
+}
+
+type WaitState struct {
+	State string `json:"state"`
+	Waits uint64 `json:"waits"`
+	Time  int64  `json:"time"`
+	Apart bool   `json:"apart"`
+}
+
+// WaitRow has the waits of a state at a callsite for another.
+type WaitRow struct {
+	State    string      `json:"state"`
+	At       Place       `json:"at"`
+	For      *Place      `json:"for"`
+	Waits    uint64      `json:"waits"`
+	Time     int64       `json:"time"`
+	Longest  WaitLongest `json:"longest"`
+	Ranks    [][2]int64  `json:"ranks"`
+	ForRanks [][2]int64  `json:"for_ranks"`
+}
+
+type WaitLongest struct {
+	Time int64 `json:"time"`
+	At   int64 `json:"at"`
+	Rank int   `json:"rank"`
+	For  *int  `json:"for"`
+}
+
+type WaitRank struct {
+	Rank    int   `json:"rank"`
+	Time    int64 `json:"time"`
+	MPI     int64 `json:"mpi"`
+	Waiting int64 `json:"waiting"`
+	Caused  int64 `json:"caused"`
+}
+
+// WaitMatched says what the waits are of, and what is missing.
+type WaitMatched struct {
+	Calls       uint64 `json:"calls"`
+	Messages    uint64 `json:"messages"`
+	Collectives uint64 `json:"collectives"`
+	Unmatched   uint64 `json:"unmatched"`
+	Outside     uint64 `json:"outside"`
+	Disagreeing uint64 `json:"disagreeing"`
+	Unfinished  uint64 `json:"unfinished"`
+	Incomplete  int    `json:"incomplete"`
+	Untimed     int    `json:"untimed"`
+}
+
+func NewWaits(path string, r *waits.Report) *Waits {
+	m := &r.Matched
+	j := &Waits{
+		Schema: "efg-waits/1", File: path, Ranks: r.Ranks, Time: r.Time, MPI: r.MPI, Waiting: r.Waiting, Setup: r.Setup, SetupWaiting: r.SetupWaiting,
+		Bound: r.Bound, States: []WaitState{}, Rows: []WaitRow{}, ByRank: []WaitRank{},
+		Matched: WaitMatched{
+			Calls: m.Calls, Messages: m.Messages, Collectives: m.Collectives, Unmatched: m.Unmatched, Outside: m.Outside, Disagreeing: m.Disagreeing,
+			Unfinished: m.Unfinished, Incomplete: r.Ended, Untimed: r.Untimed,
+		},
+	}
+	for _, s := range r.States {
+		j.States = append(j.States, WaitState{s.State.Key(), s.Count, s.Time, s.State.Apart()})
+	}
+	for i := range r.Rows {
+		j.Rows = append(j.Rows, asWait(&r.Rows[i]))
+	}
+	for _, p := range r.ByRank {
+		j.ByRank = append(j.ByRank, WaitRank{p.Rank, p.Time, p.MPI, p.Waiting, p.Caused})
+	}
+	return j
+}
+
+func asWait(r *waits.Row) WaitRow {
+	w := WaitRow{
+		State: r.State.Key(), At: Place{r.Waiting.Op, r.Waiting.Site}, Waits: r.Count, Time: r.Time,
+		Longest: WaitLongest{Time: r.Longest.Time, At: r.Longest.At, Rank: r.Longest.Rank},
+		Ranks:   rankTimes(r.Ranks), ForRanks: rankTimes(r.Culprits),
+	}
+	if r.Culprit.Op != "" {
+		w.For = &Place{r.Culprit.Op, r.Culprit.Site}
+	}
+	if r.Longest.Culprit >= 0 {
+		w.Longest.For = &r.Longest.Culprit
+	}
+	return w
+}
+
+func rankTimes(list []waits.RankTime) [][2]int64 {
+	pairs := make([][2]int64, len(list))
+	for i, r := range list {
+		pairs[i] = [2]int64{int64(r.Rank), r.Time}
+	}
+	return pairs
+}
