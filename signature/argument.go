@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// numbers are the parameters of kind num that say how many of something there are.
+// numbers are the parameters of kind num that are counts.
 var numbers = []string{
 	"count", "counts", "sendcount", "recvcount", "sendcounts", "recvcounts", "target_count", "origin_count", "result_count",
 	"incount", "outcount", "n", "ndims", "nnodes", "blocklength", "array_of_blocklengths", "partitions", "maxprocs",
@@ -45,8 +45,8 @@ var pairs = map[string][2]string{
 	"MPI_2DOUBLE_COMPLEX": {"MPI_DOUBLE_COMPLEX", "MPI_DOUBLE_COMPLEX"},
 }
 
-// Basics are the basic datatypes that a predefined datatype is made of, in order: itself,
-// or the two of a pair. MPI_LB and MPI_UB, and the null datatype, have none.
+// Basics returns the basic datatypes of a predefined datatype, in order: itself, or the two of
+// a pair. MPI_LB, MPI_UB and the null datatype have none.
 func (c *Constant) Basics() []*Constant {
 	if c.Group != "type" || c.Size == 0 {
 		return nil

@@ -2,7 +2,7 @@ package signature
 
 import "testing"
 
-// The datatypes of a pair are in the table, and have its size together.
+// The datatypes of a pair are in the table, and their sizes add up to its size.
 func TestPairs(t *testing.T) {
 	for name := range pairs {
 		c, size := ConstantByName(name), 0
@@ -24,7 +24,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// Arguments that are valid for some procedures only.
+// Arguments that are valid only for some procedures.
 func TestArguments(t *testing.T) {
 	for _, c := range []struct {
 		proc, param string

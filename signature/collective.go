@@ -5,11 +5,11 @@ type Shape uint8
 
 const (
 	NotCollective Shape = iota
-	NoData              // members give each other no data: MPI_Barrier, MPI_Comm_dup, MPI_File_write_all
+	NoData              // members send each other no data: MPI_Barrier, MPI_Comm_dup, MPI_File_write_all
 	OneToAll            // from the root to each: MPI_Bcast, MPI_Scatter
 	AllToOne            // from each to the root: MPI_Gather, MPI_Reduce
 	AllToAll            // from each to each: MPI_Allreduce, MPI_Allgather, MPI_Alltoall
-	Prefix              // from each to those of higher ranks: MPI_Scan
+	Prefix              // from each to those of higher rank: MPI_Scan
 	Neighbours          // to neighbours in the topology
 )
 
@@ -19,11 +19,11 @@ type Sync uint8
 
 const (
 	SyncNone       Sync = iota
-	SyncSome            // perhaps for some members: the library's affair
+	SyncSome            // possibly for some members: up to the library
 	SyncAll             // for all members
 	SyncRoot            // for the root
-	SyncAtRoot          // the root waits for all members, the others for no one
-	SyncLower           // for the members of lower ranks
+	SyncAtRoot          // the root waits for all members, the others for none
+	SyncLower           // for the members of lower rank
 	SyncNeighbours      // for neighbours in the topology
 )
 
@@ -41,15 +41,15 @@ type Variant uint8
 
 const (
 	Plain       Variant = iota // not at all
-	Nonblocking                // issues a request, which is active
-	Persistent                 // issues a request, which is to be started
+	Nonblocking                // issues an active request
+	Persistent                 // issues a request that must be started
 	SplitBegin                 // the first half
 	SplitEnd                   // the second half
 	Testing                    // does not wait: MPI_Iprobe, MPI_Test
 )
 
-// Epoch says what a call does to the epochs of a window. It concerns the rank Roles.Target or
-// the ranks Roles.Group, or else all.
+// Epoch says what a call does to the epochs of a window. It affects the rank Roles.Target, the
+// ranks Roles.Group, or otherwise all.
 type Epoch uint8
 
 const (
@@ -117,18 +117,18 @@ func (s Shape) String() string {
 // make the call, in the same order relative to their other collective calls.
 func (p *Proc) Collective() bool { return p.Shape != NotCollective }
 
-// Reduces reports whether a collective combines data by an operation.
+// Reduces reports whether a collective combines data with an operation.
 func (p *Proc) Reduces() bool { return p.Collective() && p.Roles.Op != 0 }
 
-// Barrier reports whether the call does nothing but wait for all members of a
-// communicator, which is its only argument.
+// Barrier reports whether the call only waits for all members of a communicator, which is its
+// only argument.
 func (p *Proc) Barrier() bool {
 	return p.Shape == NoData && p.Sync == SyncAll && p.ObjectKind() == Comm && len(p.Base.Params) == 1 && p.FreedKind() == Opaque
 }
 
-// Synchronises reports whether no member returns before all have entered the call, in a call
-// that does nothing else but move data: barriers and all-to-all collectives, not their
-// nonblocking and persistent variants.
+// Synchronises reports whether no member returns before all have entered the call, and the call
+// does nothing else but move data: barriers and all-to-all collectives, not their nonblocking
+// and persistent variants.
 func (p *Proc) Synchronises() bool {
 	return p.Variant == Plain && p.Sync == SyncAll && (p.Shape == AllToAll || p.Barrier())
 }

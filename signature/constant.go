@@ -20,8 +20,9 @@ type Constant struct {
 	Set   string // E of enum:E, B of bits:B
 	Size  int    // bytes of a datatype
 	Bit   int    // canonical bit of a flag
-	// For ways to create a communicator: Copies has the members and topology of its parent,
-	// Joins has members that had no common communicator before.
+	// For constants that say how a communicator was created: Copies means that it has the
+	// members and topology of its parent, Joins that it has members that had no common
+	// communicator before.
 	Copies, Joins bool
 }
 
@@ -57,7 +58,7 @@ func ConstantByID(id int) *Constant {
 	return &l[id]
 }
 
-// ConstantOf returns the constant that w is the word of, or nil.
+// ConstantOf returns the constant whose word is w, or nil.
 func ConstantOf(w uint64) *Constant {
 	k, ok := ConstNumber(w)
 	if !ok {

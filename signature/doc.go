@@ -8,9 +8,9 @@
 // recorded files, so lines are only ever appended.
 //
 // The roles of words are in [Roles], what a procedure does in [Proc]: whether it is collective
-// and where data go ([Shape]), whom it waits for ([Sync]), of what it is the nonblocking or
-// persistent variant ([Variant]), what it does to the epochs of a window ([Epoch]). No other
-// package should have to know a procedure by its name.
+// and where data go ([Shape]), which processes it waits for ([Sync]), whether it is a
+// nonblocking or persistent variant ([Variant]), what it does to the epochs of a window
+// ([Epoch]). No other package should need to know procedures by name.
 //
 // # Schema
 //
@@ -37,11 +37,11 @@
 //	statuses out          one vec
 //	strout, opaque, status in    no word
 //
-// A procedure of class pass has no words. Words of parameters that are not
-// significant in a call (conditions in the table) hold the constant EFG_ABSENT,
-// except integers, which are recorded as they are. Outputs of a call that failed
-// are EFG_ABSENT. A handle that the program has freed is EFG_FREED. One that no
-// recorded call made is EFG_UNKNOWN, and so is one of a request that is complete.
+// A procedure of class pass has no words. Words of parameters that are not significant in a
+// call (conditions in the table) hold the constant EFG_ABSENT, except integers, which are
+// recorded as they are. Outputs of a call that failed are EFG_ABSENT. A handle that the program
+// has freed is EFG_FREED. One that no recorded call created is EFG_UNKNOWN, and so is that of a
+// completed request.
 //
 // Words of parameters of kind enum hold constant words, those of kind bits
 // numbers made of canonical bits, those of the other integer kinds a number or,

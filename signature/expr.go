@@ -17,7 +17,7 @@ type Expr struct {
 	Args  []*Expr
 }
 
-// Functions without argument, of the communicator or datatype of the call.
+// Functions without arguments, which depend on the communicator or datatype of the call.
 var nullary = map[string]bool{
 	"lsize": true, "rsize": true, "indeg": true, "outdeg": true, "cartdims": true,
 	"graphnodes": true, "graphedges": true, "num_integers": true, "num_addresses": true,

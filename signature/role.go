@@ -2,8 +2,8 @@ package signature
 
 import "slices"
 
-// Roles says what the words of a procedure's events are for. Each is an index into the words of
-// an event; 0 means that the procedure has no such word.
+// Roles says what the words of a procedure's events mean. Each is an index into the words of an
+// event; 0 means that the procedure has no such word.
 //
 // Inputs take precedence: if a procedure has a word for an argument before and one after the
 // call, the role refers to the word before.
@@ -15,23 +15,23 @@ type Roles struct {
 	// MPI_Unpack, MPI_Reduce_local.
 	Local Payload
 
-	Dest, Source     int // ranks of the other side of a message or probe
+	Dest, Source     int // ranks of the peers of a message or probe
 	SendTag, RecvTag int
 	Message          int // matched message that a receive takes
-	MatchedMessage   int // the same, that a probe hands out
+	MatchedMessage   int // likewise, returned by a probe
 
-	Target     int     // rank that a one-sided access or synchronisation is about
+	Target     int     // target rank of a one-sided access or synchronisation
 	TargetData Payload // of an access
 	TargetDisp int
 
 	Root, Op     int
-	Group        int // of members, or of those that an epoch is about
+	Group        int // of members, or of the ranks of an epoch
 	Offset       int // in a file
 	Color, Key   int // of a split
 	Info, Assert int
 
 	Request  int // that the call issues
-	Requests int // one, or an array, that it completes, looks at, starts, frees, cancels …
+	Requests int // one, or an array, that it completes, inspects, starts, frees, cancels …
 	// Flag, Index, Indices and Outcount say what completed or was found.
 	Flag, Index, Indices, Outcount int
 
@@ -39,22 +39,22 @@ type Roles struct {
 	// Statuses is an array of them.
 	StatusSource, StatusTag, StatusBytes, Statuses int
 
-	Made  int // communicator, window, file or datatype that the call makes
-	Freed int // object that is gone after it
+	Made  int // communicator, window, file or datatype that the call creates
+	Freed int // object that does not exist afterwards
 
 	Topology Topology
 }
 
-// Payload is a buffer of Count elements of a datatype. Its size in bytes is that
-// of the datatype times the count; times Parts, if that exists.
+// Payload is a buffer of Count elements of a datatype. Its size in bytes is that of the
+// datatype times the count, times Parts if that exists.
 type Payload struct {
 	Buffer int
 	// Count and Type may be arrays, with an element for each peer, or for each neighbour.
 	// Without a Count it is one element, or unknown.
 	Count, Type, Displs int
 	Parts               int // partitions, each of Count elements
-	// Blocks: the buffer has a block for each peer. Where Count is an array and
-	// Blocks is not set, only the element of its own rank counts.
+	// Blocks: the buffer has a block for each peer. If Count is an array and Blocks is not set,
+	// only the element of the process's own rank counts.
 	Blocks bool
 }
 
@@ -80,16 +80,15 @@ type Topology struct {
 	Dims, Periods int // Cartesian
 	Remain        int // dimensions that a subgrid keeps
 	Index, Edges  int // graph
-	// Distributed graph: the own neighbours; with Degrees those of several processes.
+	// Distributed graph: the process's own neighbours; with Degrees those of several processes.
 	Sources, Destinations, Degrees int
 }
 
-// ObjectWord is the index of the word of the communicator, window or file that a
-// call is about.
+// ObjectWord is the index of the word of a call's communicator, window or file.
 const ObjectWord = 2
 
-// in returns the input word of the first of the parameters that the procedure
-// has; 0 if it has none of them.
+// in returns the input word of the first of these parameters that the procedure has; 0 if it
+// has none of them.
 func (p *Proc) in(names ...string) int {
 	for _, name := range names {
 		q := p.Param(name)
@@ -105,7 +104,7 @@ func (p *Proc) in(names ...string) int {
 // Vector reports whether a word stands for an array.
 func (p *Proc) Vector(word int) bool { return word != 0 && p.Words[word].Form == VecForm }
 
-// findRoles computes p.Roles. It needs the schema, and what p has of its base.
+// findRoles computes p.Roles. It needs the schema, and what p inherits from its base.
 func (p *Proc) findRoles() {
 	if len(p.Words) == 0 {
 		return
@@ -171,8 +170,8 @@ func (p *Proc) findData() {
 	r.TargetData = Payload{Count: p.in("target_count"), Type: p.in("target_datatype")}
 }
 
-// payload reports whether there is such a buffer, and one of data: not, for
-// example, that of MPI_Buffer_attach.
+// payload reports whether there is such a buffer, and whether it holds data, unlike that of
+// MPI_Buffer_attach, for example.
 func (p *Proc) payload(d *Payload, names *payloadNames, dir Dir) bool {
 	buffer, typ := p.in(names.buffer...), p.in(names.typ...)
 	if buffer == 0 || p.Params[p.Words[buffer].Param].Dir&dir == 0 || typ == 0 && p.Split == "" {
@@ -185,7 +184,7 @@ func (p *Proc) payload(d *Payload, names *payloadNames, dir Dir) bool {
 	return true
 }
 
-// findPeers finds the words of the other side of a message or access.
+// findPeers finds the words of the peers of a message or access.
 func (p *Proc) findPeers() {
 	r := &p.Roles
 	if r.Dest = p.in("dest"); r.Dest != 0 {
@@ -199,7 +198,7 @@ func (p *Proc) findPeers() {
 	}
 }
 
-// findRole notes what word i is for, as far as the kind of its parameter says.
+// findRole sets the role of word i if the kind of its parameter determines it.
 func (p *Proc) findRole(i int) {
 	r, w := &p.Roles, &p.Words[i]
 	q := &p.Params[w.Param]
@@ -249,7 +248,7 @@ func (p *Proc) findRole(i int) {
 	}
 }
 
-// findOutcome notes what word i, a result of the call, is for.
+// findOutcome sets the role of word i, a result of the call.
 func (p *Proc) findOutcome(i int, set func(*int)) {
 	r, w := &p.Roles, &p.Words[i]
 	q := &p.Params[w.Param]
@@ -258,7 +257,7 @@ func (p *Proc) findOutcome(i int, set func(*int)) {
 		set(&r.MatchedMessage)
 	case q.Kind == Req && w.Form == SlotForm:
 		set(&r.Request)
-	case q.Kind == Flag && q.Name == "flag": // others are answers, not whether there is one
+	case q.Kind == Flag && q.Name == "flag": // others are answers and do not say whether there is a result
 		set(&r.Flag)
 	case q.Kind == Index && w.Form == VecForm:
 		set(&r.Indices)
@@ -269,7 +268,7 @@ func (p *Proc) findOutcome(i int, set func(*int)) {
 	}
 }
 
-// findObject notes what word i, a communicator, window, file or datatype, is for.
+// findObject sets the role of word i, a communicator, window, file or datatype.
 func (p *Proc) findObject(i int, set func(*int)) {
 	w := &p.Words[i]
 	switch q := &p.Params[w.Param]; {
@@ -280,10 +279,10 @@ func (p *Proc) findObject(i int, set func(*int)) {
 	}
 }
 
-// Sends reports whether the call sends a message, or prepares to.
+// Sends reports whether the call sends a message, or prepares one.
 func (p *Proc) Sends() bool { return p.Roles.Dest != 0 && p.Roles.Send.Present() }
 
-// Receives reports whether the call receives a message, or prepares to.
+// Receives reports whether the call receives a message, or prepares that.
 func (p *Proc) Receives() bool {
 	return (p.Roles.Source != 0 || p.Roles.Message != 0) && p.Roles.Recv.Present()
 }
@@ -302,7 +301,7 @@ func (p *Proc) ReadsFile() bool { return p.ObjectKind() == File && p.Roles.Recv.
 // WritesFile reports whether the call writes from a buffer to a file.
 func (p *Proc) WritesFile() bool { return p.ObjectKind() == File && p.Roles.Send.Buffer != 0 }
 
-// OnFiles reports whether the call is one of MPI's input and output.
+// OnFiles reports whether the call belongs to MPI I/O.
 func (p *Proc) OnFiles() bool {
 	return p.file || slices.ContainsFunc(p.Params, func(q Param) bool { return q.Kind == File })
 }
@@ -316,12 +315,12 @@ func (p *Proc) ObjectKind() Kind {
 	return p.Params[p.Object].Kind
 }
 
-// MadeKind is the kind of what the procedure makes: Comm, Win, File or Type; Opaque
-// if it makes nothing of these.
+// MadeKind is the kind of the object that the procedure creates: Comm, Win, File or Type;
+// Opaque if it creates none of these.
 func (p *Proc) MadeKind() Kind { return p.kindOf(p.Roles.Made) }
 
-// FreedKind is the kind of what the procedure frees: Comm, Win, File or Type; Opaque
-// if it frees nothing of these.
+// FreedKind is the kind of the object that the procedure frees: Comm, Win, File or Type; Opaque
+// if it frees none of these.
 func (p *Proc) FreedKind() Kind { return p.kindOf(p.Roles.Freed) }
 
 func (p *Proc) kindOf(word int) Kind {

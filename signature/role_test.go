@@ -8,8 +8,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Procedures whose calls all members of a communicator, window, file, group or world
-// make, by the words of the standard, and those that look as if.
+// Procedures that, according to the standard, all members of a communicator, window, file,
+// group or world call, and those that only look like them.
 func TestEveryCollectiveHasAShape(t *testing.T) {
 	shapes := map[signature.Shape]int{}
 	for i := range signature.Procs() {
@@ -50,7 +50,7 @@ func TestEveryCollectiveHasAShape(t *testing.T) {
 	}
 }
 
-// Variants have the shape of their base, and their names say of what they are one.
+// Variants have the shape of their base, and their names are derived from its name.
 func TestVariants(t *testing.T) {
 	for i := range signature.Procs() {
 		p := &signature.Procs()[i]
@@ -93,7 +93,7 @@ func contains(name, base string) bool {
 	return true
 }
 
-// What the classes of the MPI Trace Format say of messages, the roles say too.
+// The roles agree with the classes of the MPI Trace Format about messages.
 func TestMessagesAgree(t *testing.T) {
 	for i := range signature.Procs() {
 		p := &signature.Procs()[i]
@@ -213,8 +213,8 @@ func roles(p *signature.Proc) string {
 	return strings.Join(list, " ")
 }
 
-// Only some procedures may be called before MPI begins and after its end, and a few
-// begin and end it.
+// Only some procedures may be called before MPI begins and after it ends, and a few begin and
+// end it.
 func TestWhenCalled(t *testing.T) {
 	for name, want := range map[string]bool{
 		"MPI_Initialized": true, "MPI_Info_create": true, "MPI_Session_init": true, "MPI_Comm_create_errhandler": true,
@@ -238,8 +238,8 @@ func TestWhenCalled(t *testing.T) {
 	}
 }
 
-// Every procedure on a window that is no access and says nothing local takes part in
-// the synchronisation of epochs.
+// Every procedure on a window that is neither an access nor a local query takes part in the
+// synchronisation of epochs.
 func TestEpochs(t *testing.T) {
 	for _, p := range signature.Procs() {
 		if p.ObjectKind() != signature.Win || p.Class != signature.Event || p.Accesses() {
@@ -253,7 +253,7 @@ func TestEpochs(t *testing.T) {
 	}
 }
 
-// The constants that have a name in Go are those of the table.
+// The constants that are named in Go are those of the table.
 func TestNamedConstants(t *testing.T) {
 	for name, w := range map[string]uint64{
 		"EFG_ABSENT": signature.Absent, "EFG_SAME": signature.Same, "EFG_AS_POSTED": signature.AsPosted,
@@ -277,7 +277,7 @@ func TestNamedConstants(t *testing.T) {
 	}
 }
 
-// Procedures can be added, and are found then; what is there stays where it is.
+// Procedures can be added, and are then found; existing ones keep their numbers.
 func TestExtend(t *testing.T) {
 	send, n := signature.ProcByName("MPI_Send"), len(signature.Procs())
 	err := signature.Extend(strings.NewReader("X_Isend event of=MPI_Send issue=send : buf:buf< count:num< datatype:type< dest:peer< tag:tag< comm:comm< request:req>"))

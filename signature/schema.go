@@ -22,7 +22,7 @@ const (
 
 // Word describes a word of an event.
 type Word struct {
-	Name  string // shown name: the parameter's, for parts of a status with ".source" …
+	Name  string // displayed name: the parameter's; for parts of a status with ".source" …
 	Param int    // index into Proc.Params; -1 for header and callsite
 	Form  Form
 	Out   bool // a result of the call, not an argument

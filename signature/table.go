@@ -27,10 +27,10 @@ type procTable struct {
 	byName map[string]*Proc
 }
 
-// room is how many procedures can be added to the embedded table.
+// room is the number of procedures that can be added to the embedded table.
 const room = 64
 
-// The embedded table is part of the program: an error in it is a bug, which the tests find.
+// The embedded table is part of the program: an error in it is a bug, which tests find.
 var procedures = sync.OnceValue(func() *procTable {
 	procs, err := ParseProcedures(strings.NewReader(proceduresText))
 	if err != nil {
@@ -53,7 +53,7 @@ func (t *procTable) add(procs []Proc) {
 }
 
 // Extend adds procedures to the table, of another library or for a test. They get the next
-// numbers, so that recordings of them can be read only by programs that make the same calls to
+// numbers, so recordings of them can be read only by programs that make the same calls to
 // Extend. It must not be called concurrently with other uses of the table.
 func Extend(r io.Reader) error {
 	t := procedures()
@@ -86,7 +86,7 @@ func ProcByName(name string) *Proc { return procedures().byName[name] }
 // ParseProcedures reads a table of procedures.
 func ParseProcedures(r io.Reader) ([]Proc, error) { return parseProcedures(r, nil) }
 
-// parseProcedures reads procedures that come after those before.
+// parseProcedures reads procedures that follow others.
 func parseProcedures(r io.Reader, before []Proc) ([]Proc, error) {
 	var procs []Proc
 	seen := map[string]bool{}
@@ -113,8 +113,8 @@ func parseProcedures(r io.Reader, before []Proc) ([]Proc, error) {
 	return procs, findBases(procs, before, lines)
 }
 
-// findBases finds the bases of the procedures, which are in these lines, and what
-// follows from them.
+// findBases finds the bases of the procedures, which are in these lines, and what follows from
+// them.
 func findBases(procs, before []Proc, lines []int) error {
 	byName := map[string]*Proc{}
 	for _, list := range [][]Proc{before, procs} {

@@ -18,12 +18,12 @@ const (
 	idBit    = 1 << 62
 )
 
-// Words of constants that this project makes itself or that programs must know; they
-// are the numbers in constants.tbl.
+// Words of constants that efg itself defines or that programs need; the numbers are those in
+// constants.tbl.
 const (
-	Absent   uint64 = ConstBit + 0 // EFG_ABSENT: not there, or not significant in this call
-	Same     uint64 = ConstBit + 1 // EFG_SAME: an array as the call before left it
-	AsPosted uint64 = ConstBit + 2 // EFG_AS_POSTED: a status that the call that posted the receive tells
+	Absent   uint64 = ConstBit + 0 // EFG_ABSENT: missing, or not significant in this call
+	Same     uint64 = ConstBit + 1 // EFG_SAME: an array as the previous call left it
+	AsPosted uint64 = ConstBit + 2 // EFG_AS_POSTED: a status that follows from the call that posted the receive
 
 	AnySource     uint64 = ConstBit + 3  // MPI_ANY_SOURCE
 	AnyTag        uint64 = ConstBit + 4  // MPI_ANY_TAG
@@ -40,7 +40,7 @@ const (
 	TypeByte      uint64 = ConstBit + 56 // MPI_BYTE
 	TypePacked    uint64 = ConstBit + 57 // MPI_PACKED
 
-	Unknown uint64 = ConstBit + 321 // EFG_UNKNOWN: a handle that no recorded call made, or of a request that is complete
+	Unknown uint64 = ConstBit + 321 // EFG_UNKNOWN: a handle that no recorded call created, or that of a completed request
 	Freed   uint64 = ConstBit + 322 // EFG_FREED: a handle that the program has freed
 )
 
@@ -56,7 +56,7 @@ func IsPlain(w uint64) bool { return w>>62 == 0 }
 // Const is the word of the MPI constant with number k.
 func Const(k int) uint64 { return ConstBit | uint64(k) }
 
-// ConstNumber returns the number of the constant that w is the word of.
+// ConstNumber returns the number of the constant whose word is w.
 func ConstNumber(w uint64) (k int, ok bool) {
 	if !IsConst(w) {
 		return 0, false
@@ -94,16 +94,16 @@ func HashString(s string) uint64 { return xxhash.Sum64String(s) }
 // Ident is the identity word of a hash: its two top bits cleared.
 func Ident(hash uint64) uint64 { return hash &^ (ConstBit | idBit) }
 
-// SequenceBits is the width of the sequence number in the word of a communicator,
-// window or file that a program made: the bits above it are those of its family,
-// the objects that the same call made of the same members.
+// SequenceBits is the width of the sequence number in the word of a communicator, window or
+// file that a program made: the bits above it are those of its family, the objects that the
+// same call created with the same members.
 const SequenceBits = 24
 
 // SequenceMask has the bits of a sequence number.
 const SequenceMask uint64 = 1<<SequenceBits - 1
 
-// Family returns the word of the family of a communicator, window or file, which its definition
-// has.
+// Family returns the word of the family of a communicator, window or file; the family has the
+// definition.
 func Family(w uint64) uint64 { return w &^ SequenceMask }
 
 // Widths of the fields of an id word.
@@ -113,8 +113,8 @@ const (
 	ThreadBits = 12
 )
 
-// ID names an object made by a recorded event: a request, message, info,
-// errhandler, keyval or session.
+// ID identifies an object created by a recorded event: a request, message, info, errhandler,
+// keyval or session.
 type ID struct {
 	Thread, Node, Slot uint32
 }
@@ -178,8 +178,8 @@ func (h Header) Counted() bool { return h&countedBit != 0 }
 // AsCounted returns the header of such a poll.
 func (h Header) AsCounted() Header { return h | countedBit }
 
-// Form is what word i of such an event holds; a scalar where the header is of no known
-// procedure.
+// Form is the form of word i of an event with this header; ScalarForm if the procedure is
+// unknown.
 func (h Header) Form(i int) Form {
 	p := ProcByID(h.Proc())
 	if p == nil || i < FirstWord || i >= len(p.Words) {
@@ -213,5 +213,5 @@ func FoundNothing(words []uint64) bool {
 // Words is the number of words of the event.
 func (h Header) Words() int { return int(h >> 24 & 0xff) }
 
-// ErrorClass is 0 for success, else see the package comment.
+// ErrorClass is 0 for success; otherwise see the package comment.
 func (h Header) ErrorClass() uint16 { return uint16(h >> 32) }

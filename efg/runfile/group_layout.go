@@ -206,9 +206,8 @@ func (p *predictions) word(at *place) (predicted uint64) {
 	g := p.wordsLike(at)
 	predicted, ok := p.words[g]
 	if !ok {
-		any := g
-		any.site = 0
-		predicted = p.words[any]
+		g.site = 0
+		predicted = p.words[g]
 	}
 	return predicted
 }

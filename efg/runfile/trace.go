@@ -50,13 +50,13 @@ func tracesOfBatch(batch []placed) ([]encodedTrace, error) {
 		}
 		streams, checkpoints = append(streams, s...), append(checkpoints, m...)
 	}
-	any := false
+	timed := false
 	for _, s := range streams {
 		events += s.Events
-		any = any || s.Trace != nil
+		timed = timed || s.Trace != nil
 	}
 	switch {
-	case !any:
+	case !timed:
 		return nil, nil
 	case events <= sharedTrace:
 		var cols block.Columns

@@ -79,7 +79,7 @@ func (w *words) parse(s string) (uint64, error) {
 		return parseNumber(s)
 	}
 	k, err := parseConstant(s)
-	return 1<<63 | k, err
+	return signature.ConstBit | k, err
 }
 
 func parseID(s string) (uint64, error) {

@@ -19,7 +19,7 @@ import (
 type answer struct {
 	contentType string
 	zipped      []byte
-	tag         string // ETag; "": the same question may be answered otherwise
+	tag         string // ETag; "" if the same request may be answered differently later
 }
 
 const (
@@ -49,16 +49,16 @@ type answers struct {
 
 // pendingAnswer is an answer that is being computed.
 type pendingAnswer struct {
-	asked  int // who wait for it
+	asked  int // number of clients that wait for it
 	cancel context.CancelFunc
-	done   chan struct{} // closed when answer and err are there
+	done   chan struct{} // closed when answer and err are set
 	answer *answer
 	err    error
 }
 
 func newAnswers() *answers {
 	a := &answers{turns: semaphore.NewWeighted(atOnce), making: map[string]*pendingAnswer{}}
-	a.kept, _ = simplelru.NewLRU(1<<16, func(_ string, x *answer) { a.size -= len(x.zipped) }) // fails for no size only
+	a.kept, _ = simplelru.NewLRU(1<<16, func(_ string, x *answer) { a.size -= len(x.zipped) }) // it fails only for invalid sizes
 	return a
 }
 
@@ -137,7 +137,7 @@ func (a *answers) work(ctx context.Context, key string, m *pendingAnswer, conten
 // turn again.
 func (a *answers) aside() func() {
 	a.turns.Release(1)
-	return func() { a.turns.Acquire(context.Background(), 1) } // it does not fail
+	return func() { a.turns.Acquire(context.Background(), 1) } // this does not fail
 }
 
 // muchMemory is how much memory the heap may hold between requests.
@@ -168,8 +168,8 @@ func (a *answers) keep(key string, x *answer) {
 	}
 }
 
-// compress computes an answer, with a tag if it is final. A failure in it, even a panic, is
-// returned as its error.
+// compress computes an answer, with a tag if it is final. A failure, even a panic, becomes its
+// error.
 func compress(ctx context.Context, tag string, content maker) (x *answer, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -40,7 +40,7 @@ func unzip(t *testing.T, x *answer) string {
 	return string(b)
 }
 
-// Answers are made once, kept within bounds, and those that fail are made again.
+// Answers are computed once and kept within bounds, and those that fail are computed again.
 func TestAnswersKept(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	a := newAnswers()
@@ -89,8 +89,8 @@ func TestAnswersKept(t *testing.T) {
 	}
 }
 
-// A few questions are worked on at once; equal ones together; more than this many are sent
-// away; what no one waits for any more is not begun.
+// A few requests are processed at a time, equal ones together; more than the limit are
+// rejected, and those that no client waits for any longer are not begun.
 func TestQuestionsAtOnce(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	a := newAnswers()
@@ -149,8 +149,8 @@ func TestQuestionsAtOnce(t *testing.T) {
 	}
 }
 
-// The same question is not answered twice, if the client has the answer; compressed and not it
-// is the same; and another file of the name is another answer.
+// A request is not answered again if the client has the answer; a compressed answer is equal to
+// an uncompressed one, and another file with the same name has another answer.
 func TestTags(t *testing.T) {
 	store, spool := sampleStore(t)
 	s := New(Options{Runs: NewStore(store, spool.Dir), Token: testToken})
@@ -201,7 +201,7 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// The list is searched and paged.
+// The list can be searched and paged.
 func TestList(t *testing.T) {
 	store, spool := sampleStore(t)
 	for i := range 25 {
@@ -243,7 +243,7 @@ func TestList(t *testing.T) {
 			t.Errorf("%s: %d runs, want %d", query, l.Total, want)
 		}
 	}
-	// What comes later is seen, and what goes.
+	// Added and removed runs are noticed.
 	if err := os.Remove(store.RunFile("many-03")); err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +252,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// Mistakes are answered with what is wrong.
+// Invalid requests are answered with what is wrong.
 func TestMistakes(t *testing.T) {
 	s := New(Options{Runs: sampleFiles(t), Token: testToken})
 	defer s.Close()
@@ -295,7 +295,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// The page is served as it is, and nothing beside it.
+// The page is served unchanged, and nothing besides it.
 func TestPage(t *testing.T) {
 	page := fstest.MapFS{"index.html": {Data: []byte("<html>")}, "a/app.js": {Data: []byte("let x")}, "x.wasm": {Data: []byte("\x00asm")}}
 	s := New(Options{Runs: sampleFiles(t), Token: testToken, Page: page})

@@ -19,7 +19,7 @@ const piece = 64 << 10
 
 func (w *deadlineWriter) Write(p []byte) (n int, err error) {
 	for first := true; first || len(p) > 0; first = false {
-		w.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not all that tests write to have one
+		w.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not all writers of tests have a deadline
 		k, err := w.ResponseWriter.Write(p[:min(len(p), piece)])
 		n += k
 		if err != nil {
@@ -33,7 +33,7 @@ func (w *deadlineWriter) Write(p []byte) (n int, err error) {
 // Unwrap is for http.ResponseController.
 func (w *deadlineWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// statusWriter notes the status.
+// statusWriter records the status.
 type statusWriter struct {
 	http.ResponseWriter
 	status int

@@ -5,7 +5,7 @@
 // Answers about a finished run file do not change: they have an ETag, and are cached,
 // compressed, up to a bounded size. Requests about a running job use a snapshot.
 //
-// # Who may ask
+// # Access
 //
 // On the unix socket the kernel identifies the client, and only the user of this process and
 // root are served. TCP does not identify it, so every request needs the token (guard.go). In

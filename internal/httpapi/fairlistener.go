@@ -23,7 +23,7 @@ const (
 type fairListener struct {
 	net.Listener
 	mu    sync.Mutex
-	conns []*fairConn // in the order in which they came
+	conns []*fairConn // in order of arrival
 }
 
 // fairConn is a connection through a fairListener.
@@ -39,7 +39,7 @@ type fairConn struct {
 type origin struct {
 	address string
 	user    uint32
-	local   bool // user is known
+	local   bool // the user is known
 }
 
 // trusted reports whether the kernel identifies the origin as the user of this process, or

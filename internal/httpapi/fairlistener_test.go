@@ -15,23 +15,23 @@ import (
 	"time"
 )
 
-// from has connections come from where the test says until it ends.
+// from makes connections appear to come from where the test says, until it ends.
 func from(t *testing.T, where func(net.Conn) origin) {
 	kernel := originOf
 	originOf = where
 	t.Cleanup(func() { originOf = kernel })
 }
 
-// patient gives strangers and slow clients have all the time that a test takes, unless it
-// says otherwise.
+// patient gives unknown and slow clients all the time that a test takes, unless it says
+// otherwise.
 func patient(t *testing.T) {
 	kept := timeouts
 	t.Cleanup(func() { timeouts = kept })
 	timeouts.header, timeouts.stranger = time.Hour, time.Hour
 }
 
-// holder opens connections, sends a text on each, and opens another for each that is
-// closed, until the test ends.
+// holder opens connections, sends a text on each, and replaces each one that is closed, until
+// the test ends.
 func holder(t *testing.T, address, text string, n int) {
 	t.Helper()
 	var work sync.WaitGroup
@@ -41,7 +41,7 @@ func holder(t *testing.T, address, text string, n int) {
 	hold := func() bool {
 		c, err := net.Dial("tcp", address)
 		if err != nil {
-			return true // no places left here: try again
+			return true // no places left: try again
 		}
 		mu.Lock()
 		open[c] = true
@@ -78,7 +78,7 @@ func holder(t *testing.T, address, text string, n int) {
 	}
 }
 
-// tokenClient asks with the token, each time over another connection.
+// tokenClient sends requests with the token, each over another connection.
 func tokenClient(t *testing.T, l *Listeners) (ask func() int) {
 	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
 	return func() int {
@@ -95,13 +95,13 @@ func tokenClient(t *testing.T, l *Listeners) (ask func() int) {
 			}
 			if strings.Contains(err.Error(), "Timeout") {
 				t.Fatal(err)
-			} // a stranger until it is heard: it may have to go, and comes again
+			} // it is untrusted until its request was read: it may be closed, and tries again
 		}
 	}
 }
 
-// Whoever has the token is answered, whatever others hold who have not: connections that
-// say nothing, that begin a request, and that ask repeatedly.
+// A client with the token is answered, whatever others without it hold: idle connections,
+// unfinished requests, repeated requests.
 func TestHeldConnections(t *testing.T) {
 	for name, text := range map[string]string{
 		"silent": "", "begun": "GET / HTTP/1.1\r\nHost: localhost\r\n", "refused": "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
@@ -124,8 +124,7 @@ func TestHeldConnections(t *testing.T) {
 	}
 }
 
-// A connection that has not shown the token is closed after the answer, and one that says
-// nothing after a while.
+// A connection without the token is closed after the answer, and an idle one after a while.
 func TestStrangersGo(t *testing.T) {
 	patient(t)
 	timeouts.stranger = 50 * time.Millisecond
@@ -150,8 +149,8 @@ func TestStrangersGo(t *testing.T) {
 	}
 }
 
-// Whoever holds most connections loses the oldest of them when there are too many; those of
-// others stay, and so do those of who is known.
+// If there are too many connections, the origin with the most loses its oldest one; those of
+// others, and trusted ones, stay.
 func TestLeastWelcome(t *testing.T) {
 	patient(t)
 	g := &fairListener{}
@@ -192,7 +191,7 @@ func TestLeastWelcome(t *testing.T) {
 	}
 }
 
-// The kernel tells whose a connection within this machine is.
+// The kernel identifies the user of a connection within this machine.
 func TestLocalUser(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -224,7 +223,7 @@ func TestLocalUser(t *testing.T) {
 		c.Close()
 	}
 	if os.Geteuid() != 0 {
-		return // no one else can be someone else
+		return // switching to another user is impossible
 	}
 	cmd := otherUser(t, dialVar+"="+l.Addr().String())
 	if err := cmd.Start(); err != nil {
@@ -241,7 +240,7 @@ func TestLocalUser(t *testing.T) {
 	}
 }
 
-// dialVar names an address to which this program connects, and stays until that closes.
+// dialVar names an address to which this program connects until the connection is closed.
 const dialVar = "EFG_TEST_DIAL"
 
 func dial(address string) int {
@@ -253,7 +252,7 @@ func dial(address string) int {
 	return 0
 }
 
-// otherUser is this program as another user.
+// otherUser runs this program as another user.
 func otherUser(t *testing.T, env ...string) *exec.Cmd {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "efg-peer-")

@@ -27,8 +27,8 @@ type message struct {
 // producer produces the events of a stream until the context is done or there are no more.
 type producer func(ctx context.Context, emit func(name string, data []byte))
 
-// feeds are streams of events. The client for the same one shares it: it is computed once, and
-// only while someone listens.
+// feeds are streams of events. Clients of the same stream share it: it is computed once, and
+// only while there are listeners.
 type feeds struct {
 	ctx context.Context
 
@@ -39,7 +39,7 @@ type feeds struct {
 
 type feed struct {
 	cancel    context.CancelFunc
-	last      *message // for those who come later
+	last      *message // for later listeners
 	listeners map[chan message]bool
 }
 
@@ -85,7 +85,7 @@ func (f *feeds) start(key string, produce producer) *feed {
 				case <-c:
 				default:
 				}
-				c <- *s.last // only we send, and there is room
+				c <- *s.last // nobody else sends, and there is room
 			}
 		})
 		f.mu.Lock()
@@ -115,7 +115,7 @@ func (f *feeds) leave(key string, s *feed, c chan message) {
 	}
 }
 
-// streams is how many clients listen.
+// streams is the number of listeners.
 func (f *feeds) streams() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -10,8 +10,7 @@ import (
 	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
-// Files serves run files. In the list they have their file names; documents name them as they
-// were given.
+// Files serves run files. The list has their file names; documents use the names as given.
 type Files struct {
 	list    *jsondoc.RunList
 	entries map[string]*Entry

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// FuzzRequest asks anything: each answer is one of ours, nothing outside of what is served
-// is named, and nothing fails inside.
+// FuzzRequest sends arbitrary requests: each answer is one of ours, nothing outside of what is
+// served is named, and nothing fails inside.
 func FuzzRequest(f *testing.F) {
 	for _, seed := range [][3]string{
 		{"/v1/runs", "search=a&limit=3&after=halo", "gzip"}, {"/v1/runs/last/report", "rank=0-3,7&by=rank", ""},

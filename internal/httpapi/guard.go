@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// guard lets only those ask who may, and tells browsers what pages may do.
+// guard lets only authorised clients in, and tells browsers what pages may do.
 type guard struct {
 	token string
-	hosts []string // names by which it may be called, besides loopback ones
-	any   bool     // listens beyond loopback: addresses are names by which it may be called
+	hosts []string // accepted host names, besides loopback ones
+	any   bool     // listens beyond loopback: then addresses are accepted host names
 	next  http.Handler
 }
 
-// policy: nothing but what comes from here; Graphviz is WebAssembly.
+// policy: only resources from this server; Graphviz is WebAssembly.
 const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -43,7 +43,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, http.StatusMethodNotAllowed, "only GET and HEAD")
 	case r.ContentLength != 0:
 		h.Set("Connection", "close")
-		http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second)) // no one waits for it
+		http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second)) // nobody waits for it
 		fail(w, r, http.StatusRequestEntityTooLarge, "want no body")
 	case who.unix && !who.allowed():
 		fail(w, r, http.StatusForbidden, "belongs to another user")
@@ -92,7 +92,7 @@ func (g *guard) sameOrigin(r *http.Request) bool {
 }
 
 // entered reports whether the client has the token: in a header, in a cookie, or once in the
-// URL, for which there is a cookie then. It has answered if not.
+// URL, which sets the cookie. Otherwise it has answered the request.
 func (g *guard) entered(w http.ResponseWriter, r *http.Request, who *peer) bool {
 	if header := r.Header.Get("Authorization"); header != "" {
 		token, ok := strings.CutPrefix(header, "Bearer ")
@@ -121,8 +121,8 @@ func (g *guard) entered(w http.ResponseWriter, r *http.Request, who *peer) bool 
 	return g.refuse(w, r)
 }
 
-// admitted gives the connection of one who has the token a place among those who are
-// known. It has answered if there is none.
+// admitted marks the connection of a client with the token as trusted. If there is no place for
+// it, it has answered the request and returns false.
 func admitted(w http.ResponseWriter, r *http.Request, who *peer) bool {
 	if who.conn == nil || who.conn.admit() {
 		w.Header().Del("Connection")

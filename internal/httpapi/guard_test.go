@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// over answers a request as if it had come over TCP.
+// over answers a request as if it had arrived over TCP.
 func over(s *Server, r *http.Request) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
 	return w
 }
 
-// Who may ask over TCP, and what browsers are told.
+// Which clients are served over TCP, and what browsers are told.
 func TestGuard(t *testing.T) {
 	s := New(Options{Runs: sampleFiles(t), Token: testToken, Hosts: []string{"login.example"}})
 	defer s.Close()
@@ -86,7 +86,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// The token in an address becomes a cookie, and leaves the address.
+// The token in an address becomes a cookie, and is removed from the address.
 func TestTokenInAddress(t *testing.T) {
 	s := New(Options{Runs: sampleFiles(t), Token: testToken})
 	defer s.Close()
@@ -111,7 +111,7 @@ func TestTokenInAddress(t *testing.T) {
 	}
 }
 
-// A server that is made without a token lets no one in over TCP.
+// A server without a token serves nobody over TCP.
 func TestNoToken(t *testing.T) {
 	s := New(Options{Runs: sampleFiles(t)})
 	defer s.Close()
@@ -126,7 +126,7 @@ func TestNoToken(t *testing.T) {
 	}
 }
 
-// Beyond loopback addresses are names, too; other names are not.
+// Beyond loopback, addresses are accepted host names, too; other names are not.
 func TestBeyondLoopback(t *testing.T) {
 	s := New(Options{Runs: sampleFiles(t), Token: testToken, Beyond: true})
 	defer s.Close()

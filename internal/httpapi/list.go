@@ -14,8 +14,8 @@ import (
 // maxListed is the maximum number of runs in one answer.
 const maxListed = 100_000
 
-// list lists runs and jobs: of those that match the newest, or those that come next
-// after one of an earlier answer.
+// list lists runs and jobs: the newest ones that match, or those that follow one of an earlier
+// answer.
 func (s *Server) list(w http.ResponseWriter, r *http.Request, q *query) error {
 	limit, search, after := q.number("limit", maxListed, 1, maxListed), strings.ToLower(q.text("search")), q.text("after")
 	if q.err != nil {
@@ -58,7 +58,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, q *query) error {
 	return x.send(w, r)
 }
 
-// part are the newest of the runs that match, or those before the one that is named.
+// part returns the newest of the runs that match, or those before the named one.
 func part(l *jsondoc.RunList, search, after string, limit int) (*jsondoc.RunList, error) {
 	p := *l
 	if search != "" {
@@ -86,7 +86,7 @@ func part(l *jsondoc.RunList, search, after string, limit int) (*jsondoc.RunList
 	return &p, nil
 }
 
-// matching are the runs and jobs in which a text is found.
+// matching returns the runs and jobs that contain a text.
 func matching(l *jsondoc.RunList, search string) *jsondoc.RunList {
 	p := *l
 	p.Runs, p.Texts, p.Jobs = []daemon.Summary{}, nil, []jsondoc.Job{}
@@ -106,7 +106,7 @@ func matching(l *jsondoc.RunList, search string) *jsondoc.RunList {
 	return &p
 }
 
-// matches reports whether any of the texts has what is searched for.
+// matches reports whether any of the texts contains the text.
 func matches(search, name, host string, command []string) bool {
 	return strings.Contains(strings.ToLower(name), search) || strings.Contains(strings.ToLower(host), search) ||
 		strings.Contains(strings.ToLower(strings.Join(command, " ")), search)

@@ -91,7 +91,7 @@ func (o *Listening) Listen() (l *Listeners, err error) {
 	return l, nil
 }
 
-// add takes a socket. What comes over TCP may be from anyone: it goes through a fairListener.
+// add adds a socket. Connections over TCP may come from anyone: they go through a fairListener.
 func (l *Listeners) add(c net.Listener) {
 	a, ok := c.Addr().(*net.TCPAddr)
 	if !ok {

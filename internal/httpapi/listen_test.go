@@ -25,7 +25,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// serve answers at sockets until the test ends or stop is called.
+// serve answers requests at sockets until the test ends or stop is called.
 func serve(t *testing.T, s *Server, l *Listeners) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -53,7 +53,7 @@ func listen(t *testing.T, o Listening) *Listeners {
 	return l
 }
 
-// unixClient asks at a socket.
+// unixClient sends requests to a socket.
 func unixClient(path string) *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true,
@@ -77,8 +77,8 @@ func status(t *testing.T, c *http.Client, url string) (int, string) {
 	return r.StatusCode, string(b)
 }
 
-// At the unix socket the kernel says the client: the own user and root need no token, others
-// get nothing.
+// At the unix socket the kernel identifies the client: the user of the server and root need no
+// token, others get nothing.
 func TestPeers(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "http")
 	s := New(Options{Runs: sampleFiles(t), Token: testToken})
@@ -107,11 +107,10 @@ func TestPeers(t *testing.T) {
 	}
 }
 
-// Another user cannot connect to the socket, and if its mode let him, would be told
-// nothing.
+// Another user cannot connect to the socket, and would get nothing if its mode allowed it.
 func TestOtherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
-		return // no one else can be someone else; TestPeers has a kernel of its own
+		return // switching to another user is impossible; TestPeers replaces the kernel
 	}
 	dir, err := os.MkdirTemp("/tmp", "efg-peer-")
 	if err != nil {
@@ -139,7 +138,7 @@ func TestOtherUser(t *testing.T) {
 	}
 }
 
-// clientVar names the socket at which this program asks for runs, if it is set.
+// clientVar names the socket to which this program sends a request for runs, if set.
 const clientVar = "EFG_TEST_CLIENT"
 
 func client(socket string) int {
@@ -152,7 +151,7 @@ func client(socket string) int {
 	return 0
 }
 
-// Bytes that are no request, too large, too slow, or have a body.
+// Invalid, too large, or slow requests, and requests with a body.
 func TestHostileConnections(t *testing.T) {
 	defer func(d serverTimeouts) { timeouts = d }(timeouts)
 	timeouts.header = 50 * time.Millisecond
@@ -179,7 +178,7 @@ func TestHostileConnections(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		io.WriteString(conn, c.send) // it may be closed before all is read
+		io.WriteString(conn, c.send) // it may be closed before everything is read
 		line, _ := bufio.NewReader(conn).ReadString('\n')
 		if c.want == "" && line != "" && !strings.Contains(line, "408") || c.want != "" && !strings.HasPrefix(line, "HTTP/1.1 "+c.want) && !strings.HasPrefix(line, "HTTP/1.0 "+c.want) {
 			t.Errorf("%s: answers %q, want %s", name, line, c.want)
@@ -188,7 +187,7 @@ func TestHostileConnections(t *testing.T) {
 	}
 }
 
-// Serving ends with the context, also for who listens to events, and leaves nothing.
+// Serving ends with the context, also for listeners of events, and leaves nothing behind.
 func TestServeEnds(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	s := New(Options{Runs: sampleFiles(t), Token: testToken})
@@ -221,7 +220,7 @@ func TestServeEnds(t *testing.T) {
 	}
 }
 
-// With a certificate only https is spoken.
+// With a certificate, only https is supported.
 func TestTLS(t *testing.T) {
 	cert, key := makeCertificate(t)
 	s := New(Options{Runs: sampleFiles(t), Token: testToken})
@@ -295,7 +294,7 @@ func TestLoopback(t *testing.T) {
 	}
 }
 
-// A client that does not read is given up, and others are answered.
+// The connection of a client that does not read is closed, and others are answered.
 func TestClientThatDoesNotRead(t *testing.T) {
 	var w slowWriter
 	p := &deadlineWriter{&w, http.NewResponseController(&w)}
@@ -307,7 +306,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	}
 }
 
-// slowWriter takes a piece, and then nothing more.
+// slowWriter accepts one piece, and then nothing more.
 type slowWriter struct {
 	http.ResponseWriter
 	taken, deadlines int

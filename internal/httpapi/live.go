@@ -17,18 +17,18 @@ import (
 )
 
 const (
-	// settle is the time between the two samples of a job state: who has done nothing
-	// meanwhile is waiting, or computing for long.
+	// settle is the time between the two samples of a job state: a rank that has done nothing
+	// in between is waiting, or in a long computation.
 	settle = 200 * time.Millisecond
 	// shortLook is the interval of the rates in a single frame.
 	shortLook = 250 * time.Millisecond
-	// listInterval is how often the list of runs is looked at for changes.
+	// listInterval is the interval between checks of the list of runs.
 	listInterval = 500 * time.Millisecond
 
 	minInterval, usualInterval, maxInterval = 100, 1000, 60_000 // ms, of frames
 )
 
-// where answers where the ranks are, or, in a stored run, were when it ended.
+// where answers where the ranks are or, for a stored run, where they were when it ended.
 func (s *Server) where(w http.ResponseWriter, r *http.Request, q *query) error {
 	e, err := s.find(r.PathValue("id"))
 	if err != nil {
@@ -54,7 +54,8 @@ func (s *Server) where(w http.ResponseWriter, r *http.Request, q *query) error {
 	return x.send(w, r)
 }
 
-// wherePath is that of the question where ranks were, which of jobs is answered otherwise.
+// wherePath is the path of the question where ranks are, which is answered differently for
+// jobs.
 const wherePath = "/where"
 
 var whereQuestion = question{[]string{"groups"}, askWhere}
@@ -82,7 +83,7 @@ func askWhere(q *query) answerer {
 	})
 }
 
-// live says what a running job does: once, or, as server-sent events, repeatedly.
+// live reports what a running job does: once or, as server-sent events, repeatedly.
 func (s *Server) live(w http.ResponseWriter, r *http.Request, q *query) error {
 	interval := time.Duration(q.number("interval", usualInterval, minInterval, maxInterval)) * time.Millisecond
 	if q.err != nil {
@@ -112,7 +113,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request, q *query) error {
 	return x.send(w, r)
 }
 
-// oneFrame looks at a job twice.
+// oneFrame samples a job twice.
 func oneFrame(ctx context.Context, segments []string) (*live.Frame, error) {
 	m := live.NewMonitor()
 	defer m.Close()
@@ -127,7 +128,8 @@ func oneFrame(ctx context.Context, segments []string) (*live.Frame, error) {
 	return m.Look(segments)
 }
 
-// frames produces "frame" events of a job, and finally "end", which says whether it is stored.
+// frames produces "frame" events of a job, and finally "end", which says whether the job is
+// stored.
 func (s *Server) frames(name string, interval time.Duration) producer {
 	return func(ctx context.Context, emit func(string, []byte)) {
 		m := live.NewMonitor()
@@ -157,7 +159,7 @@ func (s *Server) frames(name string, interval time.Duration) producer {
 
 // ended is the last event of a job.
 type ended struct {
-	Stored bool `json:"stored"` // there is a run of the job's name
+	Stored bool `json:"stored"` // there is a run with the job's name
 }
 
 // change is an event of the list of runs.

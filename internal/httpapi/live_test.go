@@ -101,7 +101,7 @@ func nextEvent(t *testing.T, b *bufio.Reader) (name, id string, data []byte) {
 	}
 }
 
-// A job's questions are answered as of a run of its segments.
+// Requests about a job are answered as for a run of its segments.
 func TestJob(t *testing.T) {
 	address, job, spool := storeServer(t)
 	info := decode[jsondoc.Info](t, body(t, get(t, address+"v1/runs/"+job)))
@@ -123,8 +123,8 @@ func TestJob(t *testing.T) {
 	}
 }
 
-// Answers about a job say when its snapshot was made. It is used again as long as making it
-// and answering from it took, ten times over; then there is another one.
+// Answers about a job state when its snapshot was taken. The snapshot is reused for ten times
+// as long as taking it and answering from it took; then there is another one.
 func TestSnapshotTime(t *testing.T) {
 	address, job, spool := storeServer(t)
 	first := get(t, address+"v1/runs/"+job+"/report")
@@ -161,13 +161,13 @@ func TestSnapshotTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.spent(time.Hour) // a question that took as long
+	x.spent(time.Hour) // a request that took as long
 	if again, err := s.source(t.Context(), &Entry{Name: "job", Segments: list}); err != nil || again.at != x.at || s.shot["job"].fresh < 10*time.Hour {
 		t.Errorf("the snapshot is not kept after long work: %v", err)
 	}
 }
 
-// Frames come until the job is gone; the list tells of it.
+// Frames arrive until the job has ended; the list reports that.
 func TestEvents(t *testing.T) {
 	address, job, spool := storeServer(t)
 	list := bufio.NewReader(get(t, address+"v1/events").Body)
@@ -210,7 +210,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// Streams are bounded, shared, and leave nothing when those who listened have left.
+// Streams are bounded and shared, and leave nothing behind when all listeners have left.
 func TestFeeds(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	ctx, cancel := context.WithCancel(t.Context())
@@ -275,7 +275,7 @@ func TestFeeds(t *testing.T) {
 	<-ended
 }
 
-// Metrics have the names and units that Prometheus wants, and say what there is.
+// Metrics have the names and units that Prometheus recommends, and report the current state.
 func TestMetrics(t *testing.T) {
 	store, spool := sampleStore(t)
 	source := NewStore(store, spool.Dir)
@@ -290,7 +290,7 @@ func TestMetrics(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan bool)
 	go func() { m.Work(ctx); close(done) }()
-	for testutil.ToFloat64(m.uncounted) == 0 { // that which is not there comes last
+	for testutil.ToFloat64(m.uncounted) == 0 { // the missing one is last
 		if t.Context().Err() != nil {
 			t.Fatal("it is never counted")
 		}
@@ -329,7 +329,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// answerOf asks a server over TCP.
+// answerOf sends a request to a server over TCP.
 func answerOf(t *testing.T, s *Server, path string) []byte {
 	t.Helper()
 	r := httptest.NewRequest("GET", "http://localhost"+path, nil)
@@ -341,7 +341,7 @@ func answerOf(t *testing.T, s *Server, path string) []byte {
 	return w.Body.Bytes()
 }
 
-// A job that has just been stored, and has its segments in the spool still, is listed once.
+// A job that has just been stored, and whose segments are still in the spool, is listed once.
 func TestStoredJobIsNoJob(t *testing.T) {
 	store, spool := sampleStore(t)
 	source := NewStore(store, spool.Dir)

@@ -26,7 +26,7 @@ import (
 // Metrics are the metrics for Prometheus: counters of sealed runs since the start, and gauges
 // of the store and of running jobs.
 type Metrics struct {
-	// Workers count the calls of large runs; nil: this process does.
+	// Workers count the calls of large runs; if nil, this process does.
 	Workers *Workers
 
 	registry *prometheus.Registry
@@ -37,7 +37,7 @@ type Metrics struct {
 	requests                                                          *prometheus.CounterVec // by route and status
 	answering                                                         *prometheus.HistogramVec
 
-	sealed chan string // run files whose calls are to be counted
+	sealed chan string // run files whose calls are yet to be counted
 }
 
 // maxUncounted is how many runs may wait for their calls to be counted.
@@ -171,7 +171,7 @@ func (m *Metrics) answered(route string, status int, took time.Duration) {
 	m.answering.WithLabelValues(route).Observe(took.Seconds())
 }
 
-// now collects what is there at the moment.
+// now collects the current state.
 type now struct {
 	runs Runs
 	mu   sync.Mutex
@@ -236,7 +236,7 @@ func (n *now) jobEvents(l *jsondoc.RunList) float64 {
 	m := live.NewMonitor()
 	defer m.Close()
 	f, err := m.Look(paths)
-	if err != nil { // none are there
+	if err != nil { // there are none
 		return 0
 	}
 	return float64(f.Events)

@@ -40,7 +40,7 @@ func description(t *testing.T) (*openapi3.T, routers.Router) {
 	return doc, router
 }
 
-// Every route is described, every description has a route, and with the same parameters.
+// Every route has a description with the same parameters, and every description has a route.
 func TestDescriptionNamesRoutes(t *testing.T) {
 	doc, _ := description(t)
 	files := sampleFiles(t)
@@ -72,7 +72,7 @@ func TestDescriptionNamesRoutes(t *testing.T) {
 	}
 }
 
-// What the server answers is as described.
+// The server's answers match their description.
 func TestAnswersAsDescribed(t *testing.T) {
 	doc, router := description(t)
 	files := sampleFiles(t)

@@ -11,19 +11,19 @@ import (
 	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
-// whole is something large that a question is answered with a part of. It is computed once for
-// all its parts: as an answer of its own, which is kept like others.
+// whole is a large result of which requests return a part. It is computed once for all its
+// parts, as an answer of its own, which is cached like others.
 type whole struct {
-	of   string // tells the whole from others of the run
-	part string // tells the part from others, besides the query
+	of   string // identifies it among those of the run
+	part string // identifies the part, besides the query
 	make func(in *input) (encoder, error)
-	// take makes the document about a part from what the whole was encoded as.
+	// take makes the document about a part from the encoded whole.
 	take func(name string, whole io.Reader) (any, error)
 }
 
 type encoder interface{ Encode(w io.Writer) error }
 
-// wholes are those that paths of parts are answered from.
+// wholes are the results of which these paths return parts.
 var wholes = map[string]func(q *query) whole{"/matrix": matrix, ranksPath: rankTable}
 
 // part answers with a part.

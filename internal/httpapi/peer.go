@@ -10,11 +10,11 @@ import (
 
 type peerKey struct{}
 
-// withPeer is the ConnContext of a server: it notes the peer of a connection, which is unknown
-// unless it is a unix socket's.
+// withPeer is the ConnContext of a server: it records the peer of a connection, which is
+// unknown unless it is a unix socket's.
 func withPeer(ctx context.Context, c net.Conn) context.Context {
 	p := &peer{}
-	if l, ok := c.(interface{ NetConn() net.Conn }); ok { // crypto/tls, for one
+	if l, ok := c.(interface{ NetConn() net.Conn }); ok { // crypto/tls, for example
 		c = l.NetConn()
 	}
 	switch c := c.(type) {

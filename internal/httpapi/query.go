@@ -11,7 +11,7 @@ import (
 	"github.com/efg-tools/efg/internal/rankset"
 )
 
-// statusError is an error with the HTTP status that it is answered with.
+// statusError is an error with its HTTP status.
 type statusError struct {
 	status int
 	text   string
@@ -27,14 +27,13 @@ func notFound(format string, args ...any) error {
 	return &statusError{http.StatusNotFound, fmt.Sprintf(format, args...)}
 }
 
-// query are the parameters of a question. The first invalid one is its error.
+// query holds the parameters of a request. Its error is the first invalid one.
 type query struct {
 	values url.Values
 	err    error
 }
 
-// parseQuery reads parameters; those that the question does not have, or that are given
-// twice, are errors.
+// parseQuery reads parameters; unknown and duplicate ones are errors.
 func parseQuery(raw string, known []string) (*query, error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
@@ -88,7 +87,7 @@ func (q *query) flag(name string) bool {
 	return false
 }
 
-// choice is one of a list, or what stands for nothing.
+// choice is one of a list, or missing if the parameter is not given.
 func (q *query) choice(name, missing string, of ...string) string {
 	if !q.has(name) {
 		return missing
@@ -138,7 +137,7 @@ func (q *query) ranks(name string) rankset.Set {
 	return set
 }
 
-// overlap reports whether ranks are in a set twice.
+// overlap reports whether a set contains ranks twice.
 func overlap(set rankset.Set) bool {
 	set = slices.Clone(set)
 	slices.SortFunc(set, func(a, b [2]int) int { return a[0] - b[0] })

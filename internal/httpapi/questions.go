@@ -20,17 +20,17 @@ import (
 	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
-// question is what can be asked of a run file.
+// question is a kind of request about a run file.
 type question struct {
 	params []string
-	// prepare reads the parameters, and returns what answers.
+	// prepare reads the parameters, and returns what answers the request.
 	prepare func(q *query) answerer
 }
 
 // answerer writes the answer about a run, and returns its type.
 type answerer func(in *input, w io.Writer) (contentType string, err error)
 
-// input is what a question is about.
+// input is what a request is about.
 type input struct {
 	context.Context
 	run  *runfile.Run
@@ -55,7 +55,7 @@ func asJSON(document func(in *input) (any, error)) answerer {
 	}
 }
 
-// questions are those that have a path of their own under a run.
+// questions are the requests with a path of their own below a run.
 var questions = map[string]question{
 	"":         {[]string{"streams", "limit"}, askInfo},
 	reportPath: {[]string{"rank", "by"}, askReport},
@@ -75,7 +75,7 @@ func askInfo(q *query) answerer {
 	return asJSON(func(in *input) (any, error) { return jsondoc.NewInfo(in.name, in.run, which == "all", most) })
 }
 
-// ofRanks is an answerer that writes a document about the ranks of a parameter.
+// ofRanks is an answerer that writes a document about the ranks in a parameter.
 func ofRanks(q *query, name string, document func(in *input, procs []int) (any, error)) answerer {
 	set, ranges := q.ranks(name), q.number("ranges", math.MaxInt, 1, math.MaxInt)
 	return asJSON(func(in *input) (any, error) {
@@ -207,7 +207,7 @@ func askCheck(*query) answerer {
 	})
 }
 
-// askDiff compares, as efg diff does: with another run, two ranks, or all that are requested.
+// askDiff compares like efg diff: with another run, two ranks, or all requested ranks.
 func askDiff(q *query) answerer {
 	given := q.has("ranks")
 	return ofRanks(q, "ranks", func(in *input, procs []int) (any, error) {
@@ -229,7 +229,7 @@ func askDiff(q *query) answerer {
 	})
 }
 
-// diffRuns compares two runs, or the only rank that is requested of both.
+// diffRuns compares two runs, or the single requested rank of both.
 func diffRuns(in *input, procs []int, given bool) (any, error) {
 	set := make([]int, 0, len(procs))
 	if given {

@@ -16,11 +16,11 @@ const (
 
 var rankParams = []string{"rank", "order", "from", "count", "bins"}
 
-// ranksPath is that of questions about the table of ranks.
+// ranksPath is the path of requests about the table of ranks.
 const ranksPath = "/ranks"
 
-// rankTable is a report, which is asked for a part of its table of ranks, and for what the
-// rest is like.
+// rankTable is a report from which parts of its table of ranks are requested, with statistics
+// of the rest.
 func rankTable(q *query) whole {
 	view := rankQuery(q)
 	return whole{
@@ -35,7 +35,7 @@ func rankTable(q *query) whole {
 	}
 }
 
-// rankQuery reads the parameters of a question about ranks.
+// rankQuery reads the parameters of a request about ranks.
 func rankQuery(q *query) jsondoc.RanksQuery {
 	view := jsondoc.RanksQuery{
 		By: "rank", From: q.number("from", 0, 0, 1<<31-1),

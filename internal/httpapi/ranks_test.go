@@ -35,7 +35,7 @@ func valueOf(r *jsondoc.RankRow, column string) uint64 {
 	return r.Received
 }
 
-// Parts of the table of ranks have the values of the report's rows, in the order asked for.
+// Parts of the table of ranks have the values of the report's rows, in the requested order.
 func TestRanks(t *testing.T) {
 	s := New(Options{Runs: sampleFiles(t), Token: testToken})
 	defer s.Close()
@@ -75,7 +75,7 @@ func TestRanks(t *testing.T) {
 	}
 }
 
-// checkSpread compares a distribution with the rows that it is of.
+// checkSpread compares a distribution with the rows that it describes.
 func checkSpread(t *testing.T, got *jsondoc.Ranks, rows []jsondoc.RankRow) {
 	t.Helper()
 	for column, s := range got.Spread {
@@ -131,7 +131,8 @@ func TestRanksTableKept(t *testing.T) {
 	if n := s.answers.kept.Len(); n != 6 {
 		t.Errorf("%d answers are kept, want one table and five parts of it", n)
 	}
-	// Reports without the table of ranks come of the same, and are as they would be else.
+	// Reports without the table of ranks are made from the same result, and do not differ from
+	// those made separately.
 	for by, keep := range map[string][]string{"procedure": {"procedure"}, "callsite": {"callsite"}, "procedure,callsite": {"procedure", "callsite"}} {
 		want := decode[jsondoc.Report](t, answerOf(t, s, "/v1/runs/halo/report?rank=0-7"))
 		want.Keep(keep)

@@ -16,8 +16,8 @@ import (
 
 const reportPath = "/report"
 
-// report answers with a report. One of all ranks without their table is taken from what is
-// kept for questions about that table: it takes the same to make.
+// report answers with a report. One of all ranks without their table is made from the cached
+// result for requests about that table: it takes the same time to compute.
 func (s *Server) report(w http.ResponseWriter, r *http.Request, q *query) error {
 	by := q.choices("by", jsondoc.ReportTables...)
 	if q.err != nil || q.has("rank") || len(by) == 0 || slices.Contains(by, "rank") {

@@ -24,7 +24,7 @@ func tagOf(parts ...string) string {
 	return `W/"` + hex.EncodeToString(h.Sum(nil)[:12]) + `"`
 }
 
-// notModified answers, if the client has the answer already.
+// notModified answers the request if the client already has the answer.
 func notModified(w http.ResponseWriter, r *http.Request, tag string) bool {
 	for part := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
 		if p := strings.TrimSpace(part); p == "*" || strings.TrimPrefix(p, "W/") == strings.TrimPrefix(tag, "W/") {
@@ -36,14 +36,13 @@ func notModified(w http.ResponseWriter, r *http.Request, tag string) bool {
 	return false
 }
 
-// tagged says that an answer is to be asked for again, but sent again only if it is
-// another by then.
+// tagged says that an answer must be revalidated, and is sent again only if it has changed.
 func tagged(w http.ResponseWriter, tag string) {
 	w.Header().Set("ETag", tag)
 	w.Header().Set("Cache-Control", "private, no-cache")
 }
 
-// send writes an answer, compressed if that is wanted.
+// send writes an answer, compressed if the client accepts that.
 func (x *answer) send(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	h.Set("Content-Type", x.contentType)
@@ -57,7 +56,7 @@ func (x *answer) send(w http.ResponseWriter, r *http.Request) error {
 		h.Set("Content-Encoding", "gzip")
 		h.Set("Content-Length", fmt.Sprint(len(x.zipped)))
 		if r.Method != http.MethodHead {
-			w.Write(x.zipped) // who has left does not matter
+			w.Write(x.zipped) // the client may have left
 		}
 		return nil
 	}
@@ -83,7 +82,7 @@ func acceptsGzip(r *http.Request) bool {
 	return false
 }
 
-// buildID tells builds of this program apart: another may answer otherwise.
+// buildID identifies the build of this program: another one may answer differently.
 var buildID = sync.OnceValue(func() []byte {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -24,7 +24,7 @@ var openAPI []byte
 // Options are the options of a server.
 type Options struct {
 	Runs Runs
-	// Page has the files of the page that is served beside the API; nil: none.
+	// Page holds the files of the page that is served beside the API; nil if there is none.
 	Page fs.FS
 	// Token is required of clients over TCP.
 	Token string
@@ -125,7 +125,7 @@ func (s *Server) routes() {
 	s.mux.HandleFunc("/", s.page)
 }
 
-// handler answers a request, or returns why not.
+// handler answers a request, or returns an error.
 type handler func(w http.ResponseWriter, r *http.Request, q *query) error
 
 // route adds a path with the parameters that it has.
@@ -198,7 +198,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(data))
 }
 
-// find finds the run or job that the path names.
+// find finds the run or job named in the path.
 func (s *Server) find(id string) (*Entry, error) {
 	e, err := s.opt.Runs.Find(id)
 	if err == nil && e == nil {
@@ -207,7 +207,7 @@ func (s *Server) find(id string) (*Entry, error) {
 	return e, err
 }
 
-// asking answers a question about a run, or about a run and another.
+// asking answers a request about a run, or about two.
 func (s *Server) asking(path string) handler {
 	return func(w http.ResponseWriter, r *http.Request, q *query) error {
 		if _, err := taskOf(path, q); q.err != nil || err != nil {

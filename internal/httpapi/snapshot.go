@@ -35,7 +35,7 @@ const (
 	// the time it took to create it and to answer requests about it.
 	minFresh   = time.Second
 	freshTimes = 10
-	// keptShots is how many are kept.
+	// keptShots is the number of snapshots that are kept.
 	keptShots = 4
 )
 
@@ -85,7 +85,7 @@ func (s *snapshots) find(name string) *snapshot {
 // make creates a snapshot of a job. Segments that can no longer be read are left out.
 func (s *snapshots) make(e *Entry) (*snapshot, error) {
 	began := time.Now()
-	tmp, err := os.CreateTemp(s.dir, ".snapshot-*.tmp") // what a daemon removes at its start
+	tmp, err := os.CreateTemp(s.dir, ".snapshot-*.tmp") // a daemon removes it at its start
 	if err != nil {
 		return nil, err
 	}

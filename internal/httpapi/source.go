@@ -26,18 +26,18 @@ type source struct {
 	spent func(time.Duration)
 }
 
-// snapshotHeader says when the snapshot was made that a question about a running job is
-// answered from.
+// snapshotHeader says when the snapshot was taken from which a request about a running job is
+// answered.
 const snapshotHeader = "Efg-Snapshot"
 
-// stamp says so.
+// stamp sets it.
 func (x *source) stamp(w http.ResponseWriter) {
 	if !x.at.IsZero() {
 		w.Header().Set(snapshotHeader, x.at.UTC().Format(time.RFC3339Nano))
 	}
 }
 
-// count begins to count the time that a question about a snapshot takes; what it returns
+// count begins to measure the time that a request about a snapshot takes; the returned function
 // ends that.
 func (x *source) count() func() {
 	if x.spent == nil {
@@ -47,7 +47,7 @@ func (x *source) count() func() {
 	return func() { x.spent(time.Since(began)) }
 }
 
-// source makes a source of what goes by a name.
+// source returns the source with a name.
 func (s *Server) source(ctx context.Context, id string) (*source, error) {
 	e, err := s.find(id)
 	if err != nil {
@@ -76,7 +76,7 @@ func gone(name string, err error) error {
 	return err
 }
 
-// sources finds what a question is about: a run, and, if there is a second name, another.
+// sources finds the runs that a request is about: one or, if there is a second name, two.
 func (s *Server) sources(ctx context.Context, id, other string) (list []*source, tag string, err error) {
 	for _, id := range []string{id, other} {
 		if id == "" {
@@ -109,8 +109,7 @@ func openSources(list []*source) (files []*os.File, closeAll func(), err error) 
 	return files, closeAll, nil
 }
 
-// inputs reads what is in files: a run and, if there are two, the one that it is compared
-// with.
+// inputs reads the runs in files: one and, if there are two, the one that it is compared with.
 func inputs(ctx context.Context, names []string, files []*os.File) (*input, error) {
 	var list []*input
 	for i, f := range files {
@@ -126,8 +125,7 @@ func inputs(ctx context.Context, names []string, files []*os.File) (*input, erro
 	return list[0], nil
 }
 
-// answer answers a question about sources, here or in a process of its own. The answer is
-// the same.
+// answer answers a request about sources, here or in a worker. The answer is the same.
 func (s *Server) answer(ctx context.Context, path string, q *query, sources []*source, w io.Writer) (contentType string, err error) {
 	answer, err := taskOf(path, q)
 	if err != nil {
@@ -154,7 +152,7 @@ func (s *Server) answer(ctx context.Context, path string, q *query, sources []*s
 	return answer(in, w)
 }
 
-// runOf reads what is in a file.
+// runOf reads the run in a file.
 func runOf(name string, f *os.File) (*runfile.Run, error) {
 	fi, err := f.Stat()
 	if err != nil {
@@ -194,7 +192,7 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request, _ *query) error {
 // runName is the name of a run file without its directory and extension.
 func runName(path string) string { return strings.TrimSuffix(filepath.Base(path), ".efg") }
 
-// plainName leaves letters, digits and some signs of a name.
+// plainName keeps only letters, digits and some punctuation of a name.
 func plainName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {

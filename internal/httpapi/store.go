@@ -21,10 +21,10 @@ type Store struct {
 	lister   *daemon.Lister
 	runs     []daemon.Summary // as of changed
 	texts    []daemon.Text    // of runs
-	changed  time.Time        // of the store's directory; zero: to be read again
+	changed  time.Time        // modification time of the store's directory; zero if it must be read again
 	found    []*daemon.Job    // as of looked
 	looked   time.Time
-	follows  *daemon.Follower // of the spool followed; nil: there is none
+	follows  *daemon.Follower // of the followed spool; nil if there is none
 	followed string
 }
 
@@ -36,7 +36,7 @@ func NewStore(store *daemon.Store, spool string) *Store {
 // List implements Runs.
 func (s *Store) List() (*jsondoc.RunList, error) {
 	l := jsondoc.NewRunList(s.store.Dir)
-	jobs := s.jobs() // first: what is no job any more is a run
+	jobs := s.jobs() // first: what is no longer a job is a run by then
 	if err := s.stored(l); err != nil {
 		return nil, err
 	}
@@ -53,8 +53,8 @@ func (s *Store) List() (*jsondoc.RunList, error) {
 	return l, nil
 }
 
-// isStored reports whether a job that has ended is a run of the list: its segments are in the
-// spool for a moment longer.
+// isStored reports whether a job that has ended is a run of the list: its segments remain in
+// the spool for a moment.
 func isStored(l *jsondoc.RunList, j *daemon.Job) bool {
 	return j.Running() == 0 && slices.ContainsFunc(l.Runs, func(x daemon.Summary) bool { return x.Name == j.Name() })
 }
@@ -73,8 +73,8 @@ func (s *Store) jobs() []*daemon.Job {
 	return s.found
 }
 
-// jobsIn are the jobs in a spool, which is followed from now on; "" is the user's. There
-// are none in what cannot be read.
+// jobsIn returns the jobs in a spool, which is followed from now on; "" is the user's. It
+// returns none if the spool cannot be read.
 func (s *Store) jobsIn(dir string) []*daemon.Job {
 	if dir == "" {
 		dir = daemon.DefaultSpool()
@@ -89,7 +89,7 @@ func (s *Store) jobsIn(dir string) []*daemon.Job {
 	}
 	jobs, err := s.follows.Jobs()
 	if err != nil {
-		s.unfollow() // it is gone: the next one of the name is another
+		s.unfollow() // it is gone: another one may replace it
 		return nil
 	}
 	return jobs
@@ -102,22 +102,23 @@ func (s *Store) unfollow() {
 	}
 }
 
-// Close gives back what following the spool needs.
+// Close releases what following the spool needs.
 func (s *Store) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.unfollow()
 }
 
-// minRefresh is the minimum interval between reads of the spool, however many clients there are.
+// minRefresh is the minimum interval between reads of the spool, however many clients there
+// are.
 const minRefresh = 100 * time.Millisecond
 
-// settled is how long a directory must not have changed to be sure that what was read
-// after its last change shows it.
+// settled is the minimum age of a directory's last change from which a read is certain to
+// include it.
 const settled = 100 * time.Millisecond
 
 // stored adds the runs of the store to a list, with a stamp of this state. They are read again
-// when the directory has changed.
+// after the directory has changed.
 func (s *Store) stored(l *jsondoc.RunList) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,15 +14,15 @@ import (
 	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
-// timelineType is that of the encoding that package timeline describes.
+// timelineType is the type of the encoding that package timeline describes.
 const timelineType = "application/vnd.efg.timeline"
 
 const (
 	usualWidth, usualRows = 800, 512
-	// maxEvents bounds how many events are walked through for an answer; the same
-	// question again goes on.
+	// maxEvents bounds the events that are walked for an answer; repeating the request
+	// continues.
 	maxEvents = 10_000_000
-	// minEvents is more than it takes to get further: to open a rank counts, too.
+	// minEvents is more than needed to make progress: opening a rank counts, too.
 	minEvents = 100
 )
 
@@ -36,8 +36,8 @@ type timelines struct {
 	kept *keptTimeline
 }
 
-// keptTimeline is a timeline and its file. It is closed when no one uses it and another
-// has taken its place.
+// keptTimeline is a timeline and its file. It is closed when it is not in use and another one
+// has replaced it.
 type keptTimeline struct {
 	*timeline.Timeline
 	run  *runfile.Run
@@ -45,7 +45,7 @@ type keptTimeline struct {
 	uses int
 }
 
-// use returns the timeline of a run, and what ends the use.
+// use returns the timeline of a run, and a function that ends its use.
 func (t *timelines) use(x *source) (*keptTimeline, func(), error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -147,7 +147,7 @@ func (s *Server) timeline(w http.ResponseWriter, r *http.Request, q *query) erro
 	return a.send(w, r)
 }
 
-// asStatus gives errors of timelines their status.
+// asStatus maps errors of timelines to statuses.
 func asStatus(err error) error {
 	switch {
 	case errors.Is(err, timeline.ErrNoTimes):

@@ -7,8 +7,8 @@ import (
 	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
-// A timeline that is not complete goes on when it is requested again, and is at last what it
-// would have been at once.
+// A timeline that is not complete continues when it is requested again, and ends as it would
+// have been without a limit.
 func TestTimelineGoesOn(t *testing.T) {
 	s := New(Options{Runs: sampleFiles(t), Token: testToken})
 	defer s.Close()

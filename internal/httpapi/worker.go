@@ -37,7 +37,7 @@ type Workers struct {
 	turns *semaphore.Weighted
 }
 
-// Bounds of workers, unless others are set, and how many there are at once.
+// Bounds of workers, unless others are set, and the number of simultaneous ones.
 const (
 	WorkerMemory = 1 << 30
 	WorkerTime   = 5 * time.Minute
@@ -149,7 +149,7 @@ func (k *Workers) run(ctx context.Context, t task, files []*os.File, w io.Writer
 		return nil, err
 	}
 	defer in.Close()
-	_ = json.NewEncoder(in).Encode(t) // an error: it has ended already, and it is told below why
+	_ = json.NewEncoder(in).Encode(t) // if it fails the worker has ended, and the reason is reported below
 	var o outcome
 	none := json.NewDecoder(io.LimitReader(told, 1<<20)).Decode(&o)
 	if err := cmd.Wait(); err != nil || none != nil {
@@ -158,8 +158,8 @@ func (k *Workers) run(ctx context.Context, t task, files []*os.File, w io.Writer
 	return &o, nil
 }
 
-// failure says why a worker has not answered. The Go runtime reports a lack of memory on
-// standard error; the system just kills the process.
+// failure returns the reason why a worker has not answered. The Go runtime reports a lack of
+// memory on standard error; the system just kills the process.
 func (k *Workers) failure(err error, said []byte) error {
 	var exit *exec.ExitError
 	killed := errors.As(err, &exit) && !exit.Exited()
@@ -186,7 +186,7 @@ func Work(in io.Reader, out io.Writer) error {
 		return fmt.Errorf("no task: %w", err)
 	}
 	go func() {
-		io.Copy(io.Discard, in) // nothing comes; it ends with the client
+		io.Copy(io.Discard, in) // nothing arrives; it ends with the client
 		os.Exit(1)
 	}()
 	limitSelf(t.Memory)

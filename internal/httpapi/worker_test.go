@@ -21,13 +21,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// workerVar tells a process of this test how to work, and workerFile where it says so.
+// workerVar tells a process of this test how to behave, and workerFile where to report it.
 const (
 	workerVar  = "EFG_TEST_WORKER"
 	workerFile = "EFG_TEST_WORKER_FILE"
 )
 
-// worker is what a worker does in tests.
+// worker is the behaviour of a worker in tests.
 func worker(how string) int {
 	if file := os.Getenv(workerFile); file != "" {
 		note, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
@@ -40,7 +40,7 @@ func worker(how string) int {
 	switch how {
 	case "stay":
 		answerAll(func() { time.Sleep(time.Hour) })
-	case "eat": // memory, as much as there is
+	case "eat": // all available memory
 		answerAll(func() {
 			for all := [][]byte{}; ; {
 				b := make([]byte, 1<<20)
@@ -65,7 +65,7 @@ func worker(how string) int {
 	return 0
 }
 
-// answerAll makes something else of all questions.
+// answerAll replaces the answers to all requests.
 func answerAll(do func()) {
 	for path, q := range questions {
 		questions[path] = question{q.params, func(*query) answerer {
@@ -74,7 +74,7 @@ func answerAll(do func()) {
 	}
 }
 
-// workers are processes of this test that work in some way, for all runs.
+// workers are processes of this test that behave in some way, for all runs.
 func workers(t *testing.T, how string) (k *Workers, pids func() []int) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "pids")
@@ -108,14 +108,14 @@ func served(t *testing.T, k *Workers) *Server {
 	return s
 }
 
-func asked(s *Server, ctx context.Context, path string) *httptest.ResponseRecorder {
+func asked(ctx context.Context, s *Server, path string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest("GET", "http://localhost"+path, nil).WithContext(ctx)
 	r.Header.Set("Authorization", "Bearer "+testToken)
 	return over(s, r)
 }
 
-// Whatever is asked, a worker answers as is answered here, mistakes too; and it is a
-// worker who does.
+// A worker answers every request as the server itself does, including invalid ones, and it is a
+// worker that does.
 func TestWorkersAnswerTheSame(t *testing.T) {
 	k, pids := workers(t, "work")
 	with, here := served(t, k), served(t, nil)
@@ -126,7 +126,7 @@ func TestWorkersAnswerTheSame(t *testing.T) {
 		"/diff", "/diff?ranks=0,1", "/diff?with=mesh", "/diff?ranks=1", "/where", "/nothing", "/diff?with=none",
 	} {
 		path = "/v1/runs/halo" + path
-		a, b := asked(with, t.Context(), path), asked(here, t.Context(), path)
+		a, b := asked(t.Context(), with, path), asked(t.Context(), here, path)
 		if a.Code != b.Code || a.Body.String() != b.Body.String() || a.Header().Get("Content-Type") != b.Header().Get("Content-Type") {
 			t.Errorf("%s: a worker answers %d %.200s, want %d %.200s", path, a.Code, a.Body, b.Code, b.Body)
 		}
@@ -136,12 +136,12 @@ func TestWorkersAnswerTheSame(t *testing.T) {
 			t.Errorf("%s: no worker was asked", path)
 		}
 	}
-	if asked(with, t.Context(), "/v1/runs/halo/report"); len(pids()) != worked {
+	if asked(t.Context(), with, "/v1/runs/halo/report"); len(pids()) != worked {
 		t.Error("an answer is not kept")
 	}
 }
 
-// Small runs are looked at here, large ones and many are not.
+// Small runs are processed by the server, large ones and many by workers.
 func TestWorkersForLargeRuns(t *testing.T) {
 	open := func(name string) *os.File {
 		f, err := os.Open(filepath.Join(samples, name+".efg"))
@@ -186,7 +186,7 @@ func awaitEnd(t *testing.T, pid int) {
 	}
 }
 
-// A client that leaves takes the worker with it, the last one of several.
+// The worker ends when its last client leaves.
 func TestWorkerEndsWithClient(t *testing.T) {
 	k, pids := workers(t, "stay")
 	s := served(t, k)
@@ -195,7 +195,7 @@ func TestWorkerEndsWithClient(t *testing.T) {
 	done := make(chan bool, 2)
 	for _, ctx := range []context.Context{first, second} {
 		go func() {
-			asked(s, ctx, "/v1/runs/halo/check")
+			asked(ctx, s, "/v1/runs/halo/check")
 			done <- true
 		}()
 	}
@@ -227,8 +227,8 @@ func TestWorkerEndsWithClient(t *testing.T) {
 	}
 }
 
-// A worker that is killed, that fails, that takes more memory or time than there is, is one
-// clear error, and others go on.
+// A worker that is killed, that fails, or that exceeds its memory or time causes one clear
+// error, and others continue.
 func TestWorkersFail(t *testing.T) {
 	for how, want := range map[string]string{
 		"killed": `422 {"error":"the answer takes more than its limit of 1024 MiB of memory; the command efg has no limit"}`,
@@ -245,7 +245,7 @@ func TestWorkersFail(t *testing.T) {
 				k.Memory = 192 << 20
 			}
 			s := served(t, k)
-			a := asked(s, t.Context(), "/v1/runs/halo/check")
+			a := asked(t.Context(), s, "/v1/runs/halo/check")
 			if got := fmt.Sprintf("%d %s", a.Code, strings.TrimSpace(a.Body.String())); got != want {
 				t.Errorf("%s, want %s", got, want)
 			}
@@ -253,15 +253,15 @@ func TestWorkersFail(t *testing.T) {
 				awaitEnd(t, pid)
 			}
 			k.Nodes = SmallNodes
-			if b := asked(s, t.Context(), "/v1/runs/halo/check"); b.Code != http.StatusOK {
+			if b := asked(t.Context(), s, "/v1/runs/halo/check"); b.Code != http.StatusOK {
 				t.Errorf("afterwards: %d %s", b.Code, b.Body)
 			}
 		})
 	}
 }
 
-// While workers work, so many as there may be, small questions are answered, and the client for
-// one more worker waits.
+// While the maximum number of workers are working, small requests are answered, and a client
+// that needs another worker waits.
 func TestWorkersAtOnce(t *testing.T) {
 	k, pids := workers(t, "stay")
 	s := served(t, k)
@@ -270,7 +270,7 @@ func TestWorkersAtOnce(t *testing.T) {
 	paths := []string{"/report", "/check", "/loops", "/phases"}
 	for _, path := range paths {
 		go func() {
-			asked(s, ctx, "/v1/runs/halo"+path)
+			asked(ctx, s, "/v1/runs/halo"+path)
 			done <- true
 		}()
 	}
@@ -279,7 +279,7 @@ func TestWorkersAtOnce(t *testing.T) {
 			t.Fatal("no worker begins")
 		}
 	}
-	if a := asked(s, t.Context(), "/v1/runs"); a.Code != http.StatusOK {
+	if a := asked(t.Context(), s, "/v1/runs"); a.Code != http.StatusOK {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
 	if n := len(pids()); n != maxWorkers {
@@ -327,7 +327,7 @@ func TestWorkerEndsWithServer(t *testing.T) {
 	}
 }
 
-// Workers count the calls of large runs as is done here.
+// Workers count the calls of large runs like the server.
 func TestWorkersCount(t *testing.T) {
 	store, spool := sampleStore(t)
 	source := NewStore(store, spool.Dir)

@@ -290,7 +290,7 @@ func (o *openNode) next(defs []efg.Def) ([]export.Value, error) {
 		case form == signature.ScalarForm || form == signature.SlotForm:
 			*v = export.Value{Word: raw}
 		case raw&1 != 0:
-			*v = export.Value{Word: 1<<63 | raw>>1}
+			*v = export.Value{Word: signature.ConstBit | raw>>1}
 		case form == signature.VecForm:
 			if err := o.elements(k, raw>>1); err != nil {
 				return nil, err

@@ -63,8 +63,8 @@ func (w *words) in(comm uint64) {
 // reports whether it is a rank.
 func (w *words) append(list []uint64, v uint64, below int, peer bool) []uint64 {
 	switch {
-	case signature.IsConst(v) && v<<3>>3 == v&^(1<<63):
-		return append(list, (v&^(1<<63))<<3|tokenConst)
+	case signature.IsConst(v) && v<<3>>3 == v&^signature.ConstBit:
+		return append(list, (v&^signature.ConstBit)<<3|tokenConst)
 	case signature.IsID(v):
 		id, _ := signature.ParseID(v)
 		if packed, ok := token.PackID(id); ok {
@@ -103,7 +103,7 @@ func (w *words) word(list []uint64, below int) (v uint64, rest []uint64, err err
 	case tokenNumber:
 		return uint64(block.Unzigzag(v)), rest, nil
 	case tokenConst:
-		return v | 1<<63, rest, nil
+		return v | signature.ConstBit, rest, nil
 	case tokenDef:
 		if v < uint64(below) {
 			return w.defs[v].Word, rest, nil
