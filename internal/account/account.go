@@ -21,19 +21,19 @@ type Account struct {
 	UID    uint32
 	GID    uint32
 	Groups []uint32 // all, GID among them
-	Home   string   // need not be there
+	Home   string   // need not exist
 }
 
 // ErrUnknown: there is no such user.
 var ErrUnknown = errors.New("no such user")
 
-// timeout bounds a question to a name service over the network.
+// timeout bounds a query to a name service over the network.
 const timeout = 20 * time.Second
 
 // ByUID finds a user by number, with the groups.
 func ByUID(ctx context.Context, uid uint32) (*Account, error) {
 	a, err := find(ctx, strconv.FormatUint(uint64(uid), 10))
-	if err == nil && a.UID != uid { // a name of digits
+	if err == nil && a.UID != uid { // a name consisting of digits
 		err = ErrUnknown
 	}
 	if err != nil {
@@ -57,7 +57,7 @@ func ByName(ctx context.Context, name string) (*Account, error) {
 	return a, err
 }
 
-// plain reports whether a name can be that of a user, and of a directory.
+// plain reports whether a name is suitable as that of a user, and of a directory.
 func plain(name string) bool {
 	return name != "" && !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "-") &&
 		!strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '/' || r == ':' })
@@ -89,7 +89,7 @@ func parsePasswd(line string) (*Account, error) {
 	return &Account{Name: f[0], UID: uid, GID: gid, Home: f[5]}, nil
 }
 
-// invalidID is what (uid_t)-1 means to system calls: no user.
+// invalidID is (uid_t)-1, which is no user to system calls.
 const invalidID = 1<<32 - 1
 
 func parseID(text string) (uint32, error) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// nameService puts a getent in the place of the machine's.
+// nameService replaces the machine's getent.
 func nameService(t *testing.T, script string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -50,7 +50,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// What a name service should not say makes no one a user, least of all root.
+// Invalid output of a name service makes nobody a user, least of all root.
 func TestNonsense(t *testing.T) {
 	for _, line := range []string{
 		"", "ann", "ann:x:1:1:::x:", "ann:x:1:1:h:/bin/sh", "ann:x::1::/h:/bin/sh", "ann:x:-1:1::/h:/bin/sh", "ann:x:4294967295:1::/h:/bin/sh",

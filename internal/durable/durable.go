@@ -41,18 +41,18 @@ func createHidden(path string) (*os.File, error) {
 	return os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
 }
 
-// File is a file that is being made.
+// File is a file that is being written.
 type File struct {
 	path string
 	tmp  *os.File
-	name string // of tmp; "": it has none
+	name string // of tmp; "" if it has none
 }
 
-// ErrBusy says that someone else is writing the file.
+// ErrBusy reports that another process is writing the file.
 var ErrBusy = errors.New("is being written by another process")
 
-// Begin begins a file that takes long to write and that no one else may write meanwhile. A
-// process that is killed leaves a hidden file, which the next one takes over.
+// Begin begins a file that takes long to write, and that no other process may write meanwhile.
+// A process that is killed leaves a hidden file, which the next one takes over.
 func Begin(path string) (*File, error) {
 	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
 	for {
@@ -61,7 +61,7 @@ func Begin(path string) (*File, error) {
 			return nil, err
 		}
 		err = lock(f)
-		if err == nil && !isAt(f, name) { // renamed since by the one who had the lock
+		if err == nil && !isAt(f, name) { // renamed since by the previous holder of the lock
 			f.Close()
 			continue
 		}
@@ -73,7 +73,7 @@ func Begin(path string) (*File, error) {
 	}
 }
 
-// lock locks a file. File systems that have no locks do without.
+// lock locks a file. On file systems without locks it does nothing.
 func lock(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	switch {
@@ -91,8 +91,8 @@ func isAt(f *os.File, name string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(a, b)
 }
 
-// Write writes the content, has it checked, and moves the file to its final name. Errors of
-// content and checks are returned as they are; another attempt may follow.
+// Write writes the content, runs the checks, and moves the file to its final name. Errors of
+// content and checks are returned unchanged; another attempt may follow.
 func (f *File) Write(content func(io.Writer) error, checks ...func(file io.ReaderAt, size int64) error) (err error) {
 	if err = f.tmp.Truncate(0); err != nil {
 		return err
@@ -133,8 +133,8 @@ func (f *File) check(checks []func(file io.ReaderAt, size int64) error) error {
 	return err
 }
 
-// giveName gives the file a hidden name if it has none: a link does not replace what is
-// there, as renaming does.
+// giveName gives the file a hidden name if it has none: unlike renaming, a link does not
+// replace an existing file.
 func (f *File) giveName() error {
 	for f.name == "" {
 		name := filepath.Join(filepath.Dir(f.path), "."+filepath.Base(f.path)+"."+rand.Text()[:10]+".tmp")
@@ -149,7 +149,7 @@ func (f *File) giveName() error {
 	return nil
 }
 
-// copyNamed copies the file to one with a name: there is no /proc, or no links.
+// copyNamed copies the file to one with a name, if there is no /proc, or no links.
 func (f *File) copyNamed() error {
 	c, err := createHidden(f.path)
 	if err != nil {
@@ -169,7 +169,8 @@ func (f *File) copyNamed() error {
 // processes on any machines, one succeeds. tmp, on the same file system, must be this process's
 // own; it is replaced, and removed. The file system must have hard links.
 func WriteNew(tmp, path string, data []byte) error {
-	// What is there may be a link to what a killed process made: it must not be written to.
+	// An existing file may be a link to one that a killed process made: it must not be written
+	// to.
 	if err := os.Remove(tmp); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -188,7 +189,7 @@ func WriteNew(tmp, path string, data []byte) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// Discard closes the file and drops it unless it is in its place.
+// Discard closes the file and drops it unless it has its final name.
 func (f *File) Discard() {
 	if f.name != "" && isAt(f.tmp, f.name) {
 		os.Remove(f.name)

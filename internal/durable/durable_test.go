@@ -30,7 +30,7 @@ func check(t *testing.T, path, want string) {
 	}
 }
 
-// A file that does not come about leaves the one before.
+// A file that cannot be completed leaves the previous one.
 func TestWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	if err := Write(path, text("one")); err != nil {
@@ -47,7 +47,7 @@ func TestWrite(t *testing.T) {
 	check(t, path, "two")
 }
 
-// A process that is killed while it writes leaves nothing.
+// A process that is killed while writing leaves nothing behind.
 func TestNoName(t *testing.T) {
 	dir := t.TempDir()
 	f, err := Create(filepath.Join(dir, "x"))
@@ -68,7 +68,7 @@ func TestNoName(t *testing.T) {
 	check(t, filepath.Join(dir, "x"), "x")
 }
 
-// What cannot be given a name is copied.
+// A file that cannot be given a name is copied.
 func TestCopyNamed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	f, err := Create(path)
@@ -85,7 +85,7 @@ func TestCopyNamed(t *testing.T) {
 	check(t, f.name, "whole")
 }
 
-// One writer at a time; what a killed one has left is taken over.
+// There is one writer at a time; what a killed one has left is taken over.
 func TestBegin(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	if err := os.WriteFile(filepath.Join(filepath.Dir(path), ".x.tmp"), []byte("left by a killed writer"), 0o644); err != nil {
@@ -105,7 +105,7 @@ func TestBegin(t *testing.T) {
 	if err := f.Write(text("whole")); err != nil {
 		t.Fatal(err)
 	}
-	next, err := Begin(path) // in place of what was renamed, whose lock is still there
+	next, err := Begin(path) // in place of the renamed file, whose lock still exists
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestBegin(t *testing.T) {
 	check(t, path, "whole")
 }
 
-// Of two that make a file the first one's stays, also if it was killed before it
+// If two processes make a file, that of the first one stays, even if it was killed before it
 // had removed its other name.
 func TestWriteNew(t *testing.T) {
 	tmp := filepath.Join(t.TempDir(), "tmp")
@@ -141,7 +141,7 @@ func TestWriteNew(t *testing.T) {
 	}
 }
 
-// What a check refuses does not replace what is there; the check sees the whole content.
+// Content that a check rejects does not replace the file; the check sees all of the content.
 func TestChecked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	if err := Write(path, text("one")); err != nil {
@@ -172,7 +172,7 @@ func TestChecked(t *testing.T) {
 	check(t, path, "three")
 }
 
-// A copy has the content, the holes, and no more data than it may.
+// A copy has the same content and holes, and at most the permitted amount of data.
 func TestCopySparse(t *testing.T) {
 	dir := t.TempDir()
 	from, err := os.Create(filepath.Join(dir, "from"))
@@ -181,7 +181,7 @@ func TestCopySparse(t *testing.T) {
 	}
 	defer from.Close()
 	const size, far = 1 << 40, 1 << 39
-	data := bytes.Repeat([]byte("data"), 1<<19) // more than is copied at once
+	data := bytes.Repeat([]byte("data"), 1<<19) // more than is copied at a time
 	for _, at := range []int64{0, far} {
 		if _, err := from.WriteAt(data, at); err != nil {
 			t.Fatal(err)

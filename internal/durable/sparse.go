@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// ErrStopped says that copying was stopped.
+// ErrStopped reports that copying was stopped.
 var ErrStopped = errors.New("stopped")
 
 // lseek's ways to find data and holes; Linux, the BSDs and Solaris have them.
@@ -16,7 +16,7 @@ const (
 	seekHole = 4
 )
 
-// copyStep is how much is copied between looks whether to stop.
+// copyStep is the amount that is copied between checks whether to stop.
 const copyStep = 1 << 20
 
 // CopySparse copies the first size bytes of a file to an empty one, and preserves its holes. At
@@ -39,8 +39,8 @@ func CopySparse(to, from *os.File, size, data int64, stop <-chan struct{}) error
 	return to.Truncate(size)
 }
 
-// nextData finds the next range with data at or behind a place; it is empty, at the end,
-// if there is none. Where holes cannot be told all is data.
+// nextData finds the next range with data at or after a position; it is empty, at the end, if
+// there is none. If holes cannot be detected, everything is data.
 func nextData(f *os.File, at, size int64) (begin, end int64, err error) {
 	begin, err = f.Seek(at, seekData)
 	switch {

@@ -1,7 +1,7 @@
 package jsondoc
 
-// CutRanges leaves at most this many ranges of ranks in each list of a document: for 100,000
-// irregularly different ranks they make up most of it.
+// CutRanges keeps at most this many ranges of ranks in each list of a document: for 100,000
+// irregularly different ranks they are most of it.
 func CutRanges(v any, most int) {
 	cut := func(list *[][3]int) { *list = (*list)[:min(most, len(*list))] }
 	switch d := v.(type) {

@@ -2,7 +2,7 @@ package jsondoc
 
 import "testing"
 
-// Lists of ranges have at most as many as are requested, the first ones.
+// Lists of ranges contain at most the requested number, the first ones.
 func TestCutRanges(t *testing.T) {
 	list := func() [][3]int { return [][3]int{{0, 2, 1}, {5, 1, 0}, {9, 3, 4}} }
 	overview := &Overview{Classes: []Class{{Ranks: list()}}, Outliers: []Outlier{{Ranks: list()}}}

@@ -18,5 +18,5 @@ func Write(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// compact: the entries of a matrix are too many for a line each.
+// compact: a matrix has too many entries for a line each.
 func (*Matrix) compact() {}

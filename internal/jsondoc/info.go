@@ -36,7 +36,7 @@ type Info struct {
 	Dropped   uint64    `json:"dropped"`
 	Nodes     uint64    `json:"nodes"`
 	Edges     uint64    `json:"edges"`
-	Graphs    int       `json:"shapes"` // of graphs: equal but for arguments and weights
+	Graphs    int       `json:"shapes"` // of graphs: equal except for arguments and weights
 	Ratio     float64   `json:"ratio"`
 	Complete  int       `json:"complete"`
 	Streams   []Stream  `json:"streams"`
@@ -98,7 +98,7 @@ func NewInfo(path string, r *runfile.Run, all bool, most int) (*Info, error) {
 	}
 	graphs := map[int]bool{}
 	hosts := map[string]bool{}
-	last, graph := &runfile.ProcInfo{}, -1 // most processes are like the one before
+	last, graph := &runfile.ProcInfo{}, -1 // most processes are like the previous one
 	for i := range r.Procs {
 		p := &r.Procs[i]
 		if !slices.Equal(p.Command, last.Command) || p.MPI != last.MPI {
@@ -132,8 +132,7 @@ func NewInfo(path string, r *runfile.Run, all bool, most int) (*Info, error) {
 	return s, nil
 }
 
-// callOf is the call that a stream was in when its recording ended, nil if it was in
-// none.
+// callOf is the call that a stream was in when its recording ended, nil if there was none.
 func callOf(r *runfile.Run, sites []runfile.Site, i, j int) (*Call, error) {
 	pending, defs, err := r.Pending(i, j)
 	if pending == nil || err != nil {
@@ -169,7 +168,7 @@ func asStream(p *runfile.ProcInfo, t *runfile.StreamInfo) Stream {
 	}
 }
 
-// addOnce appends v unless it is empty or there.
+// addOnce appends v unless it is empty or already in the list.
 func addOnce(list []string, v string) []string {
 	if v == "" {
 		return list
@@ -182,12 +181,12 @@ func addOnce(list []string, v string) []string {
 	return append(list, v)
 }
 
-// missing returns the ranks that the worlds have and the file has not. The ranks
-// of a world follow those of the one before.
+// missing returns the ranks of the worlds that the file does not have. The ranks of a world
+// follow those of the previous one.
 func missing(r *runfile.Run) []int {
 	const most = 1000
 	list := []int{}
-	next, end := 0, 0 // rank to come, end of the current world
+	next, end := 0, 0 // next rank, end of the current world
 	for _, p := range r.Procs {
 		if p.Rank < 0 {
 			break

@@ -27,8 +27,8 @@ type Cell struct {
 	Messages uint64 `json:"messages"`
 }
 
-// Fan says that each of From sends Bytes in Messages to each of Members but
-// itself, or only to those behind it.
+// Fan says that each of From sends Bytes in Messages to each of the other Members, or only to
+// those after it.
 type Fan struct {
 	From     [][3]int `json:"from"`
 	Members  [][3]int `json:"members"`
@@ -82,7 +82,7 @@ func BlockOf(m *analysis.Matrix, from, to *[2]int) (b analysis.Block, given bool
 
 func asSpan(r analysis.Range) *[2]int { return &[2]int{r.First, r.Last} }
 
-// joinFans writes fans that differ in the sender only as one.
+// joinFans combines fans that differ only in the sender.
 func joinFans(fans []analysis.Fan) []Fan {
 	type key struct {
 		many   *analysis.Members
@@ -110,7 +110,7 @@ func joinFans(fans []analysis.Fan) []Fan {
 	return list
 }
 
-// ranges writes a list as runs of first, count and stride.
+// ranges converts a list into runs of first, count and stride.
 func ranges(n int, at func(int) int) [][3]int {
 	list := [][3]int{}
 	for i := 0; i < n; {
@@ -130,8 +130,8 @@ func ranges(n int, at func(int) int) [][3]int {
 	return list
 }
 
-// MatrixBins is a block of a matrix of many ranks, binned: Bytes[i][j] is what Width ranks from
-// From[0]+i*Width on sent to Width ranks from To[0]+j*Width on.
+// MatrixBins is a block of a matrix of many ranks, binned: Bytes[i][j] is what Width ranks
+// beginning with From[0]+i*Width sent to Width ranks beginning with To[0]+j*Width.
 type MatrixBins struct {
 	Schema      string     `json:"schema"`
 	File        string     `json:"file"`

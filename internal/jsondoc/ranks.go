@@ -11,9 +11,9 @@ type Ranks struct {
 	File      string `json:"file"`
 	Timed     bool   `json:"timed"`
 	Processes int    `json:"processes"`
-	Matching  int    `json:"matching"` // processes that were asked for
+	Matching  int    `json:"matching"` // number of matching processes
 	Order     string `json:"order"`
-	From      int    `json:"from"` // rows before the first one here
+	From      int    `json:"from"` // number of rows before the first one here
 	// Ranks and the columns have a value for each row. Columns that are all 0 in the run are
 	// left out.
 	Ranks   []int               `json:"ranks"`
@@ -103,7 +103,7 @@ func NewRanks(path string, t *analysis.RankTable, q RanksQuery) *Ranks {
 	return j
 }
 
-// used are the columns that have more than zeros.
+// used returns the columns that are not all zero.
 func used(t *analysis.RankTable) []analysis.RankColumn {
 	var list []analysis.RankColumn
 	for _, c := range t.Columns {

@@ -106,13 +106,13 @@ type Wait struct {
 // ReportTables are the tables of a report.
 var ReportTables = []string{"procedure", "callsite", "rank"}
 
-// The rows of the shorter lists.
+// Lengths of the shorter lists.
 const (
 	MostImbalanced = 10
 	LongestWaits   = 10
 )
 
-// NewReport holds all rows of these tables, of all if there are none.
+// NewReport contains all rows of these tables, or of all tables if none are given.
 func NewReport(path string, r *runfile.Run, rep *analysis.Report, tables []string) *Report {
 	j := &Report{
 		Schema: "efg-report/1", File: path, Command: r.Meta.Command, Timed: rep.Timed, Processes: len(rep.Ranks),

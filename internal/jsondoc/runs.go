@@ -16,12 +16,12 @@ type RunList struct {
 	Schema   string           `json:"schema"`
 	Version  int              `json:"version"`
 	Store    string           `json:"store"`
-	Daemon   bool             `json:"daemon"` // one is working
+	Daemon   bool             `json:"daemon"` // one is running
 	Problems []string         `json:"problems"`
 	Jobs     []Job            `json:"jobs"`
 	Runs     []daemon.Summary `json:"runs"`
-	Total    int              `json:"total"`          // that there are, or that match what was searched for
-	Next     string           `json:"next,omitempty"` // there are older ones: what to give as after
+	Total    int              `json:"total"`          // existing ones, or those that match a search
+	Next     string           `json:"next,omitempty"` // if there are older ones: the value for after
 	// Stamp identifies this list of runs; "": unknown.
 	Stamp string `json:"-"`
 	// Texts, if any, are the results of RunText for Runs.
@@ -75,7 +75,7 @@ func (l *RunList) Write(w io.Writer) error {
 		_, err := w.Write(b.Bytes())
 		return err
 	}
-	head, tail, _ := bytes.Cut(b.Bytes(), []byte("\n  \"runs\": []")) // no text has line breaks in it
+	head, tail, _ := bytes.Cut(b.Bytes(), []byte("\n  \"runs\": []")) // no text contains a line break
 	out := bufio.NewWriterSize(w, 64<<10)
 	out.Write(head)
 	separator := "\n  \"runs\": [\n    "

@@ -15,5 +15,5 @@ func NewTimeline(file string, v *timeline.View) *Timeline {
 	return &Timeline{file, *v.Header(), v.Pixels, v.Share}
 }
 
-// compact: slices are too many for a line each.
+// compact: there are too many slices for a line each.
 func (*Timeline) compact() {}

@@ -47,7 +47,7 @@ const (
 	tcpEstablished = 1
 )
 
-// question asks for the socket with exactly these ends, of which from is its own.
+// question requests the socket with exactly these ends, of which from is its own.
 func question(from, to *net.TCPAddr) []byte {
 	b := make([]byte, questionSize)
 	h := (*unix.NlMsghdr)(unsafe.Pointer(&b[0]))
@@ -70,8 +70,8 @@ func question(from, to *net.TCPAddr) []byte {
 	return b
 }
 
-// answer reads the user. Of a socket that is not established, or no longer, the kernel says
-// that it is root's.
+// answer reads the user. For a socket that is not established, or no longer, the kernel reports
+// root.
 func answer(b []byte) (uid uint32, err error) {
 	if len(b) < headerSize+4 {
 		return 0, errors.New("the kernel's answer is cut")

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Of returns the process and the user that made the connection, as they were then.
+// Of returns the process and the user that made the connection, at that time.
 func Of(c *net.UnixConn) (*unix.Ucred, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {

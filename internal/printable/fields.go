@@ -2,8 +2,8 @@ package printable
 
 import "reflect"
 
-// Fields puts Line of each text in the place of the text, in everything that a pointer
-// leads to: exported fields of structs, elements, what pointers point to.
+// Fields replaces each text by Line of it, in everything that a pointer leads to: exported
+// fields of structs, elements, pointed-to values.
 func Fields(x any) { quote(reflect.ValueOf(x)) }
 
 func quote(v reflect.Value) {

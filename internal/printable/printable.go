@@ -39,11 +39,11 @@ func appendLine(b []byte, s string) []byte {
 	return b
 }
 
-// plain reports whether a character may be written as it is.
+// plain reports whether a character may be written unchanged.
 func plain(r rune) bool { return r == '\n' || r == '\t' || unicode.IsGraphic(r) }
 
-// appendRune appends a character, of which the bytes are given, or an escape for it. Of
-// one that JSON may have in a string, the escape means the same there.
+// appendRune appends a character, whose bytes are given, or an escape for it. If JSON allows
+// the character in a string, the escape has the same meaning in JSON.
 func appendRune(b []byte, r rune, is []byte) []byte {
 	const digits = "0123456789abcdef"
 	switch {
@@ -72,11 +72,11 @@ func appendRune(b []byte, r rune, is []byte) []byte {
 type Writer struct {
 	to  io.Writer
 	mu  sync.Mutex
-	cut []byte // the begin of a character
+	cut []byte // the beginning of a character
 	b   []byte
 }
 
-// NewWriter returns a writer to w. At the end it is to be flushed.
+// NewWriter returns a writer to w, which must be flushed at the end.
 func NewWriter(w io.Writer) *Writer { return &Writer{to: w} }
 
 // Write implements io.Writer.
@@ -121,7 +121,7 @@ func (w *Writer) Flush() error {
 	return err
 }
 
-// safe is how many bytes at the begin are printable ASCII, line breaks or tabs.
+// safe is the number of leading bytes that are printable ASCII, line breaks or tabs.
 func safe(p []byte) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	n := 0
@@ -143,7 +143,7 @@ func safe(p []byte) int {
 	return n
 }
 
-// Raw is what a writer writes to, for what is not a text, or moves the cursor itself.
+// Raw returns the underlying writer, for output that is not text, or that moves the cursor.
 func Raw(w io.Writer) io.Writer {
 	if p, ok := w.(*Writer); ok {
 		return p.to
@@ -151,7 +151,8 @@ func Raw(w io.Writer) io.Writer {
 	return w
 }
 
-// Data is where data for other programs goes: it stays as it is, unless it ends at a terminal.
+// Data returns the writer for machine-readable output, which is unchanged unless it goes to a
+// terminal.
 func Data(w io.Writer) io.Writer {
 	if IsTerminal(w) {
 		return w
@@ -159,7 +160,7 @@ func Data(w io.Writer) io.Writer {
 	return Raw(w)
 }
 
-// IsTerminal reports whether what is written goes to a terminal.
+// IsTerminal reports whether output goes to a terminal.
 func IsTerminal(w io.Writer) bool {
 	f, ok := Raw(w).(*os.File)
 	if !ok {

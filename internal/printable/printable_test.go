@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// What stays, and what is escaped.
+// What is unchanged, and what is escaped.
 func TestLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                      "",
@@ -31,7 +31,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// However a text is cut into writes, it is written as Line would, but for line breaks and
+// However a text is divided into writes, the output is that of Line, except for line breaks and
 // tabs.
 func TestWriter(t *testing.T) {
 	const text = "plain ASCII of some length\n\ttab \x1b[31m 漢\u202e🚀\U000e0041 \xff\xc3( \u009b\x7f end \xe6\xbc"
@@ -53,7 +53,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// FuzzWriter: what is written is harmless, and JSON means the same.
+// FuzzWriter: the output is harmless, and JSON has the same meaning.
 func FuzzWriter(f *testing.F) {
 	f.Add([]byte("\x1b[31m\u009b\u202e\xff\x7f\U000e0041 abcdefghijklmnop"), 3)
 	f.Fuzz(func(t *testing.T, text []byte, cut int) {

@@ -16,7 +16,7 @@ type Process struct {
 	Start uint64 `json:"start"` // clock ticks since the machine was started
 }
 
-// Status is what /proc/PID/stat tells of a process.
+// Status is the content of /proc/PID/stat.
 type Status struct {
 	Process
 	Name   string
@@ -35,7 +35,7 @@ func ReadStatus(pid int) (s Status, ok bool) {
 		return s, false
 	}
 	fields := strings.Fields(string(data[end+1:]))
-	const state, parent, start = 0, 1, 19 // behind the name
+	const state, parent, start = 0, 1, 19 // after the name
 	if len(fields) <= start {
 		return s, false
 	}
@@ -45,7 +45,7 @@ func ReadStatus(pid int) (s Status, ok bool) {
 	return s, err == nil
 }
 
-// Command is the command line of a process; nil: it is unknown.
+// Command is the command line of a process; nil if it is unknown.
 func Command(pid int) []string {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil || len(data) == 0 {

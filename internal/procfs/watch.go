@@ -9,7 +9,7 @@ import (
 // Watch tracks which processes are running without polling each: the kernel reports which have
 // ended. It is not safe for concurrent use.
 type Watch struct {
-	epoll int // -1: not to be had
+	epoll int // -1 if not available
 	byFD  map[int32]*Watched
 }
 
@@ -17,9 +17,9 @@ type Watch struct {
 type Watched struct {
 	Process
 	watch *Watch
-	fd    int // of the process; -1: none, it is asked for
+	fd    int // of the process; -1: none, poll instead
 	ended bool
-	// How it ended, as wait(2) tells; known once its parent has been told, from Linux 6.15 on.
+	// How it ended, as in wait(2); known once its parent has been notified, from Linux 6.15 on.
 	wait  unix.WaitStatus
 	known bool
 }
@@ -41,7 +41,7 @@ func (w *Watch) Add(p Process) *Watched {
 	if w.epoll >= 0 {
 		x.open()
 	}
-	if x.ended = !p.Running(); x.ended { // asked after open: the descriptor is of this process then
+	if x.ended = !p.Running(); x.ended { // checked after open: the descriptor then belongs to this process
 		w.Drop(x)
 	}
 	return x
@@ -82,8 +82,8 @@ func (w *Watch) Update() {
 	}
 }
 
-// learn asks how an ended process has ended, and reports whether there is nothing more to
-// learn. As long as there is, the descriptor says only that its parent has been told.
+// learn determines how an ended process has ended, and reports whether there is nothing more to
+// learn. Until then the descriptor only says that its parent has been notified.
 func (x *Watched) learn() (done bool) {
 	info := unix.PidfdInfo{Mask: unix.PIDFD_INFO_EXIT}
 	if unix.IoctlPidfdInfo(x.fd, &info) != nil {
@@ -112,8 +112,8 @@ func TellsExits() bool {
 	return major > 6 || major == 6 && minor >= 15
 }
 
-// Status is the exit status of an ended process as shells have it, 128 + n after signal n;
-// not ok: it is unknown.
+// Status is the exit status of an ended process as shells have it, 128 + n after signal n; ok
+// is false if it is unknown.
 func (x *Watched) Status() (status int, ok bool) {
 	switch {
 	case !x.known:

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sleeper starts a process that stays.
+// sleeper starts a process that sleeps.
 func sleeper(t *testing.T) (*exec.Cmd, Process) {
 	t.Helper()
 	cmd := exec.Command("sleep", "600")
@@ -24,8 +24,8 @@ func sleeper(t *testing.T) (*exec.Cmd, Process) {
 	return cmd, s.Process
 }
 
-// A process that ends is seen to have ended before anybody has waited for it, with and
-// without descriptors of processes; the others go on.
+// The end of a process is detected before anybody has waited for it, with and without process
+// descriptors; the others continue.
 func TestWatch(t *testing.T) {
 	for _, name := range []string{"descriptors", "asked for"} {
 		t.Run(name, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestWatch(t *testing.T) {
 				t.Error("the other one does not run")
 			}
 			cmd.Wait()
-			if !TellsExits() { // the descriptor stays until it is dropped
+			if !TellsExits() { // the descriptor remains until the process is dropped
 				w.Drop(x)
 			}
 			for end := time.Now().Add(time.Minute); x.fd >= 0 && time.Now().Before(end); {
@@ -79,7 +79,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// The exit status of a process is what its program has said.
+// The exit status of a process is that of its program.
 func TestWatchStatus(t *testing.T) {
 	w := NewWatch()
 	defer w.Close()
@@ -105,9 +105,9 @@ func TestWatchStatus(t *testing.T) {
 	}
 }
 
-// Many that end at once are all seen, and closing leaves no descriptors.
+// If many end simultaneously all are detected, and closing leaves no descriptors.
 func TestWatchMany(t *testing.T) {
-	first, _ := sleeper(t) // what the runtime opens for the first one stays
+	first, _ := sleeper(t) // descriptors that the runtime opens for the first one remain
 	first.Process.Kill()
 	first.Wait()
 	before := descriptors(t)

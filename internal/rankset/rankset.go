@@ -11,13 +11,13 @@ import (
 	"github.com/efg-tools/efg/efg/runfile"
 )
 
-// Set is a set of ranks, in ranges of a first and a last one. Nil stands for all.
+// Set is a set of ranks, in ranges of a first and a last one. Nil means all ranks.
 type Set [][2]int
 
-// ErrSyntax says what a set should look like.
+// ErrSyntax describes the syntax of a set.
 var ErrSyntax = errors.New("want ranks and ranges of ranks, as in 0-3,7")
 
-// Parse reads a set. The empty string stands for all ranks.
+// Parse parses a set. The empty string means all ranks.
 func Parse(s string) (Set, error) {
 	if s == "" {
 		return nil, nil
@@ -69,7 +69,7 @@ func (r Set) Find(run *runfile.Run) ([]int, error) {
 	return found, nil
 }
 
-// ranksOf says which ranks a run has: "ranks 0-3".
+// ranksOf describes the ranks of a run: "ranks 0-3".
 func ranksOf(run *runfile.Run) string {
 	var text []string
 	for i := 0; i < len(run.Procs); {

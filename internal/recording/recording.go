@@ -23,11 +23,11 @@ import (
 const (
 	prefix   = "efg-"
 	infoFile = "recording.json"
-	// roomForSegments is what must be free in memory to put segments there.
+	// roomForSegments is the amount of memory that must be free to put segments there.
 	roomForSegments = 32 << 20
 )
 
-// memory is where directories are made if there is room; tests have one of their own.
+// memory is where directories are created if there is room; tests change it.
 var memory = "/dev/shm"
 
 // Info describes a recording.
@@ -43,7 +43,7 @@ type Info struct {
 	Buffers bool   `json:"buffers,omitempty"`
 }
 
-// meta is what the run file says about the run before it has ended.
+// meta is the metadata of the run before it has ended.
 func (x *Info) meta() runfile.Meta {
 	return runfile.Meta{
 		Tool: x.Tool, Command: x.Command, Started: x.Started, StatusUnknown: true,
@@ -58,7 +58,7 @@ type Directory struct {
 	lock *os.File // the info file
 }
 
-// Create creates a private directory: in memory if there is space, else in TMPDIR.
+// Create creates a private directory: in memory if there is space, otherwise in TMPDIR.
 func Create(info Info) (*Directory, error) {
 	base := os.TempDir()
 	var st syscall.Statfs_t
@@ -79,7 +79,7 @@ func Create(info Info) (*Directory, error) {
 	return d, nil
 }
 
-// describe writes the info file, which is locked before anybody can read it.
+// describe writes the info file, which is locked before any process can read it.
 func (d *Directory) describe() error {
 	var err error
 	if d.Info.Output, err = filepath.Abs(d.Info.Output); err != nil {
@@ -101,7 +101,7 @@ func (d *Directory) describe() error {
 	return err
 }
 
-// lock locks a file; in a directory without locks everybody may.
+// lock locks a file; on file systems without locks it does nothing.
 func lock(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.ENOSYS) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.ENOLCK) {

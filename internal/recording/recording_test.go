@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// inPrivate makes directories in a place of the test's own.
+// inPrivate creates directories in one of the test's own.
 func inPrivate(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -27,7 +27,7 @@ func create(t *testing.T, started int64) *Directory {
 	return d
 }
 
-// What is locked is in use; what is not, and was not given to the user, is left over.
+// A locked directory is in use; an unlocked one that was not given to the user is abandoned.
 func TestAbandoned(t *testing.T) {
 	inPrivate(t)
 	inUse, later, first, kept := create(t, 1), create(t, 9), create(t, 5), create(t, 3)
@@ -68,7 +68,7 @@ func TestAbandoned(t *testing.T) {
 	}
 }
 
-// What is not a recording of this user's is not taken for one.
+// Directories that are not recordings of this user are rejected.
 func TestOpenRefuses(t *testing.T) {
 	inPrivate(t)
 	d := create(t, 1)
@@ -109,7 +109,7 @@ func TestOpenRefuses(t *testing.T) {
 	if _, err := Open(filepath.Join(memory, "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("none: %v", err)
 	}
-	// Nothing but files that were never begun: nothing was recorded.
+	// Only files that were never begun: nothing was recorded.
 	d = create(t, 2)
 	for name, data := range map[string][]byte{"h.1.1.seg": nil, "h.2.1.seg": make([]byte, 8192)} {
 		if err := os.WriteFile(filepath.Join(d.Path, name), data, 0o600); err != nil {

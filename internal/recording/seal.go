@@ -32,8 +32,8 @@ func (d *Directory) Recover(output string) (*merge.Result, error) {
 	return d.Seal(output, d.Info.meta())
 }
 
-// begun lists the segments that hold anything. A process that was killed while it made
-// its segment has recorded nothing.
+// begun lists the segments that contain anything. A process that was killed while creating its
+// segment has recorded nothing.
 func (d *Directory) begun() ([]string, error) {
 	all, err := d.Segments()
 	if err != nil {

@@ -3,13 +3,13 @@ package scc
 
 import "slices"
 
-// Finder finds the strongly connected components of some nodes, following
-// only steps that follow allows. Components of one node are only those that step
-// to themselves. (Tarjan's algorithm, with a stack of its own.)
+// Finder finds the strongly connected components of some nodes, following only steps for which
+// follow is true. Components of one node are included only if it steps to itself. (Tarjan's
+// algorithm, with an explicit stack.)
 type Finder struct {
 	to     [][]int
 	follow func(from, to int) bool
-	index  []int // of nodes, from 1; 0: not seen
+	index  []int // by node, from 1; 0 if not visited
 	low    []int
 	onPath []bool
 	path   []int
@@ -23,8 +23,8 @@ func New(to [][]int, follow func(from, to int) bool) *Finder {
 	return &Finder{to: to, follow: follow, index: make([]int, n), low: make([]int, n), onPath: make([]bool, n)}
 }
 
-// Of returns the components among these nodes. The search begins at the first of
-// them; the nodes of a component are in the order in which it came to them.
+// Of returns the components among these nodes. The search begins at the first of them; the
+// nodes of a component are in the order in which it reached them.
 func (f *Finder) Of(nodes []int) [][]int {
 	f.found = nil
 	for _, v := range nodes {
@@ -38,7 +38,7 @@ func (f *Finder) Of(nodes []int) [][]int {
 	return f.found
 }
 
-// visit is a node on the search's path and the next edge to take.
+// visit is a node on the search's path with the next edge to take.
 type visit struct{ node, edge int }
 
 func (f *Finder) search(root int) {
@@ -78,7 +78,7 @@ func (f *Finder) enter(v int) {
 	f.onPath[v] = true
 }
 
-// leave takes the component of v from the path.
+// leave removes the component of v from the path.
 func (f *Finder) leave(v int) {
 	i := len(f.path) - 1
 	for ; f.path[i] != v; i-- {

@@ -54,8 +54,8 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// A component begins with the node that the search came to first; steps that may not
-// be followed hold nothing together.
+// A component begins with the node that the search reached first; steps that may not be
+// followed do not connect nodes.
 func TestOrder(t *testing.T) {
 	to := [][]int{{2}, {2}, {1, 3}, {2}}
 	if got := New(to, func(int, int) bool { return true }).Of([]int{0, 1, 2, 3}); len(got) != 1 || !slices.Equal(got[0], []int{2, 1, 3}) {

@@ -30,13 +30,13 @@ import (
 	"github.com/efg-tools/efg/internal/account"
 )
 
-// DefaultDir is where a service is. The hook has the same name.
+// DefaultDir is the directory of a service. The hook uses the same name.
 const DefaultDir = "/run/efg"
 
 // DefaultSpools is where users have their spools, as with daemons of their own.
 const DefaultSpools = "/dev/shm"
 
-// Names in the directory, and of what is said there.
+// Names in the directory, and of settings in its files.
 const (
 	HookFile   = "hook"
 	SiteFile   = "site"
@@ -46,7 +46,7 @@ const (
 	SpoolsName = "EFG_SPOOLS"
 	StoreName  = "EFG_STORE"
 	BackName   = "EFG_BACK"
-	// BuildingName is 1 as long as back ends are being built; then BackName is said again.
+	// BuildingName is 1 while back ends are being built; then BackName is published again.
 	BuildingName = "EFG_BUILDING"
 )
 
@@ -60,7 +60,7 @@ type Service struct {
 	Building bool
 }
 
-// DirName is the variable of the environment that says where the service is.
+// DirName is the environment variable that names the service's directory.
 const DirName = "EFG_SERVICE"
 
 // Dir is where to look for the service: $EFG_SERVICE, or DefaultDir.
@@ -132,7 +132,7 @@ func checkRoots(fi fs.FileInfo) error {
 // Spool is the spool of a user.
 func (s *Service) Spool(uid uint32) string { return filepath.Join(s.Spools, SpoolName(uid)) }
 
-// SpoolName is the name of a user's spool in the directory of all.
+// SpoolName is the name of a user's spool in the directory of all spools.
 func SpoolName(uid uint32) string { return "efg-" + strconv.FormatUint(uint64(uid), 10) }
 
 // StoreOf is the store of a user.

@@ -28,7 +28,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// Only what root has made, and no one else can change, is a service.
+// Only a directory that root has made, and that nobody else can change, is a service.
 func TestFind(t *testing.T) {
 	const good = "EFG_BACK=b\nEFG_SPOOLS=/spools\nEFG_STORE=/s/%U\n"
 	for _, c := range []struct {

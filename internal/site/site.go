@@ -1,5 +1,5 @@
-// Package site has the files with which a site offers efg to its users: units for systemd, and
-// scripts and a plugin for Slurm.
+// Package site contains the files with which a site offers efg to its users: units for systemd,
+// and scripts and a plugin for Slurm.
 package site
 
 import (
@@ -19,10 +19,10 @@ var files embed.FS
 // installed is where the files expect the program.
 const installed = "/usr/local/bin/efg"
 
-// plainPath needs no quotes in units and scripts.
+// plainPath matches paths that need no quotes in units and scripts.
 var plainPath = regexp.MustCompile(`^/[A-Za-z0-9._/+-]+$`)
 
-// Write writes the files to a directory, which it makes; they start the given program.
+// Write writes the files to a directory, which it creates; they start the given program.
 func Write(dir, program string) error {
 	if !plainPath.MatchString(program) {
 		return fmt.Errorf("%s: want a path without blanks and signs to start efg by", program)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// written writes the files; they start this test.
+// written writes the files; they start this test binary.
 func written(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -53,8 +53,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// analyzer is systemd-analyze, and where it looks for units: those of the machine, or of
-// what scripts/setup.sh has unpacked.
+// analyzer is systemd-analyze, with the root below which it looks for units: those of the
+// machine, or those that scripts/setup.sh has unpacked.
 type analyzer struct{ program, root string }
 
 func newAnalyzer(t *testing.T) analyzer {
@@ -71,7 +71,7 @@ func newAnalyzer(t *testing.T) analyzer {
 	return analyzer{program, root}
 }
 
-// run returns what it says about the units in a directory of system or user units.
+// run returns its output for the units in a directory of system or user units.
 func (a analyzer) run(t *testing.T, kind, dir string, args ...string) (string, error) {
 	t.Helper()
 	cmd := exec.Command(a.program, args...)
@@ -85,7 +85,7 @@ func (a analyzer) run(t *testing.T, kind, dir string, args ...string) (string, e
 	return string(out), err
 }
 
-// systemd understands each word of the units, and finds a mistake.
+// systemd accepts every word of the units, and finds an error.
 func TestUnits(t *testing.T) {
 	a := newAnalyzer(t)
 	dir := filepath.Join(written(t), "systemd")
@@ -115,10 +115,10 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// What a service of the system could do beyond its task is bounded: 10 is everything.
+// What a system service could do beyond its task is bounded: 10 means everything.
 func TestExposure(t *testing.T) {
 	dir := filepath.Join(written(t), "systemd", "system")
-	for unit, most := range map[string]string{"efg@.service": "20", "efg.service": "30"} { // the latter becomes users
+	for unit, most := range map[string]string{"efg@.service": "20", "efg.service": "30"} { // the latter switches to users
 		out, err := newAnalyzer(t).run(t, "system", dir, "security", "--offline=true", "--threshold="+most, "--no-pager", filepath.Join(dir, unit))
 		if err != nil || !strings.Contains(out, "Overall exposure level") {
 			t.Errorf("%s: %v\n%s", unit, err, out)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// compileC compiles C that must be without a flaw.
+// compileC compiles C without warnings.
 func compileC(t *testing.T, args ...string) string {
 	t.Helper()
 	product := filepath.Join(t.TempDir(), "product")
@@ -19,7 +19,7 @@ func compileC(t *testing.T, args ...string) string {
 	return product
 }
 
-// The plugin is a library that exports what Slurm looks for.
+// The plugin is a library that exports what Slurm requires.
 func TestPluginCompiles(t *testing.T) {
 	library := compileC(t, "-fPIC", "-shared", filepath.Join(written(t), "slurm", "spank_efg.c"))
 	out, err := exec.Command("nm", "-D", "--defined-only", library).Output()
@@ -33,7 +33,7 @@ func TestPluginCompiles(t *testing.T) {
 	}
 }
 
-// What a task's environment becomes by the option, the site's default, and what was in it.
+// The effect of the option and of the site's default on a task's environment.
 func TestPlugin(t *testing.T) {
 	program := compileC(t, "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "testdata/spank.c")
 	dir := t.TempDir()
@@ -96,7 +96,7 @@ func TestPlugin(t *testing.T) {
 	}
 }
 
-// The shells understand the scripts.
+// The shells accept the scripts.
 func TestScripts(t *testing.T) {
 	scripts, err := filepath.Glob(filepath.Join(written(t), "slurm", "*.sh"))
 	if err != nil || len(scripts) != 3 {

@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// maxLines is the length of the longest file that someone wrote by hand.
+// maxLines is the maximum length of a hand-written file.
 const maxLines = 600
 
-// unwanted matches what must not be in a file. The words are cut so that this
-// file does not match itself.
+// unwanted matches what files must not contain. The words are split so that this file does not
+// match itself.
 var unwanted = map[string]*regexp.Regexp{
 	"a path of one machine":       regexp.MustCompile(`(^|[\s"'=(:])/(wor[k]|hom[e]|roo[t])/[a-z.]`),
 	"a marker of unfinished work": regexp.MustCompile(`\b(TOD[O]|FIXM[E]|XX[X])\b`),
@@ -91,7 +91,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// isCode tells a source file that someone wrote.
+// isCode reports whether a file is a hand-written source file.
 func isCode(name string) bool {
 	switch filepath.Ext(name) {
 	case ".go", ".c", ".h", ".S", ".f", ".f90", ".py", ".sh", ".js", ".jsx", ".mjs", ".css":
@@ -100,7 +100,7 @@ func isCode(name string) bool {
 	return false
 }
 
-// A program that is linked statically runs everywhere; efg itself must not need C.
+// A statically linked program runs everywhere; efg itself must not need C.
 func TestNoCgo(t *testing.T) {
 	cmd := exec.Command("go", "list", "-deps", "-f", "{{if .CgoFiles}}{{if not .Standard}}{{.ImportPath}}{{end}}{{end}}", "./cmd/efg")
 	cmd.Dir = "../.."
@@ -115,7 +115,7 @@ func TestNoCgo(t *testing.T) {
 
 var link = regexp.MustCompile(`\]\(([^)#\s]+)(#[^)]*)?\)`)
 
-// Links between pages lead somewhere.
+// Links between pages have targets.
 func TestLinks(t *testing.T) {
 	for _, name := range files(t) {
 		if filepath.Ext(name) != ".md" {

@@ -12,8 +12,8 @@ import (
 
 const module = "github.com/efg-tools/efg/"
 
-// mayImport tells which of our packages a package may import, in tests too. A
-// package that is not here may not be there. Who may import efg may import efg/seq.
+// mayImport says which of our packages a package may import, in tests too. Every package must
+// be listed. Packages that may import efg may also import efg/seq.
 var mayImport = map[string][]string{
 	"signature":                    {},
 	"efg":                          {"efg/block", "efg/seq", "internal/scc", "signature"},
@@ -84,7 +84,7 @@ var mayImport = map[string][]string{
 	"cmd/efg":                      {"internal/web", "internal/site", "signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/check", "internal/analysis/waitfor", "internal/analysis/phases", "internal/analysis/match", "internal/analysis/waits", "internal/analysis/diff", "internal/analysis/loops", "internal/analysis/timeline", "internal/analysis/query", "internal/analysis/sql", "efg/text", "hook", "internal/segment", "internal/symbolize", "internal/durable", "internal/merge", "internal/recording", "internal/live", "internal/daemon", "internal/daemon/multiuser", "internal/service", "internal/jsondoc", "internal/httpapi", "internal/rankset", "internal/export", "internal/draw/graph", "internal/draw/heatmap", "internal/draw/timeline", "internal/units", "internal/printable", "internal/export/gxl", "internal/export/mtf"},
 }
 
-// mayImportInTests tells what the tests of a package may import besides.
+// mayImportInTests says what else the tests of a package may import.
 var mayImportInTests = map[string][]string{
 	"reconstruct":                {"efg/text"},
 	"signature":                  {"internal/testing/mpilib"},

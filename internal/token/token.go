@@ -1,5 +1,5 @@
-// Package token has the layout of tokens: words as the run file holds them, so that
-// what ranks and nodes have in common looks the same. efg/FORMAT.md describes them.
+// Package token defines the layout of tokens: words in the form of the run file, in which what
+// ranks and nodes have in common is equal. efg/FORMAT.md describes them.
 package token
 
 import "github.com/efg-tools/efg/signature"
@@ -10,9 +10,9 @@ const (
 	Const           // number of the constant
 	Def             // number of the definition in the process's list
 	Family          // pair of a definition's number and a sequence number
-	Own             // id made by this thread: pair of the distance back to its node, and the slot
+	Own             // id created by this thread: pair of the distance back to its node, and the slot
 	Relative        // zigzag of the distance from the process's own rank
-	ID              // id made by another thread; see PackID
+	ID              // id created by another thread; see PackID
 	Wide            // number of a word in the block's list of wide words
 )
 
@@ -21,7 +21,7 @@ func Of(kind, value uint64) uint64 { return value<<3 | kind }
 
 const smallPair = 1 << 6
 
-// Pair joins two numbers, the second below 2^24, so that small ones stay small.
+// Pair combines two numbers, the second below 2^24, such that small ones yield small results.
 func Pair(a, b uint64) uint64 {
 	if b < smallPair {
 		return (a*smallPair | b) << 1

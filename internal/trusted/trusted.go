@@ -1,10 +1,10 @@
-// Package trusted opens directories and files whose content only the user of this process,
-// or root, can have made: what is loaded into programs, and what is written for later.
+// Package trusted opens directories and files that only the user of this process, or root, can
+// have created: libraries that are loaded into programs, and recordings.
 //
 // A path is followed directory by directory, by descriptors. Each directory and each link on
-// the way must belong to the user or to root, and only they may write to it; one with the sticky
-// bit, as /tmp, may lie on the way, for no one can replace in it what is another's. So who
-// has checked a path may go on to use it by name.
+// the way must belong to the user or to root, and only they may write to it; a directory with
+// the sticky bit, like /tmp, may be on the way, because nobody can replace other users' files
+// in it. After a path has been checked, it may therefore be used by name.
 package trusted
 
 import (
@@ -21,16 +21,16 @@ import (
 	"github.com/efg-tools/efg/internal/account"
 )
 
-// Error says who else can change what is at a path.
+// Error reports who else can change the content of a path.
 type Error struct {
 	Path    string
-	Problem string // with what to do
+	Problem string // including how to repair it
 }
 
 func (e *Error) Error() string { return e.Path + ": " + e.Problem }
 
-// Dir checks a directory and returns its path without links. What is missing of it is made,
-// with these permissions; 0: nothing is made.
+// Dir checks a directory and returns its path without links. Missing directories are created
+// with these permissions; with 0 nothing is created.
 func Dir(path string, perm fs.FileMode) (string, error) {
 	f, err := walk(path, perm)
 	if err != nil {
@@ -62,19 +62,19 @@ func Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// maxLinks is how many symbolic links a path may lead through.
+// maxLinks is the maximum number of symbolic links in a path.
 const maxLinks = 40
 
-// walker is on its way to a directory.
+// walker is a position on the way to a directory.
 type walker struct {
 	perm  fs.FileMode
 	fd    int
 	path  string   // of fd
-	rest  []string // names to go
+	rest  []string // names still to follow
 	links int
 }
 
-// walk opens a directory, by O_PATH.
+// walk opens a directory with O_PATH.
 func walk(path string, perm fs.FileMode) (*os.File, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -96,7 +96,7 @@ func walk(path string, perm fs.FileMode) (*os.File, error) {
 	return os.NewFile(uintptr(w.fd), w.path), nil
 }
 
-// enter has the rest of the way be a path: from here, or from the root.
+// enter makes the rest of the way a path: from here, or from the root.
 func (w *walker) enter(path string) error {
 	w.rest = append(strings.FieldsFunc(path, func(r rune) bool { return r == '/' }), w.rest...)
 	if !filepath.IsAbs(path) {
@@ -115,7 +115,7 @@ func (w *walker) moveTo(fd int, path string) error {
 	return w.check(false)
 }
 
-// step goes to a name in the directory.
+// step moves to a name in the directory.
 func (w *walker) step(name string) error {
 	to := filepath.Join(w.path, name)
 	fd, err := w.open(name)
@@ -145,7 +145,7 @@ func (w *walker) step(name string) error {
 	return w.enter(string(target[:n]))
 }
 
-// open opens what has a name in the directory; a directory is made if it is missing.
+// open opens a name in the directory; a missing directory is created.
 func (w *walker) open(name string) (int, error) {
 	const flags = unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC
 	op := "open"
@@ -163,7 +163,7 @@ func (w *walker) open(name string) (int, error) {
 	return fd, nil
 }
 
-// check checks the directory that the walker is in; last: no one else may even add to it.
+// check checks the current directory; last: nobody else may even add to it.
 func (w *walker) check(last bool) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(w.fd, &st); err != nil {
@@ -175,7 +175,7 @@ func (w *walker) check(last bool) error {
 	return check(w.path, &st, unix.S_IFDIR)
 }
 
-// check checks what is at a path: its type, its owner, and who may write to it.
+// check checks the file at a path: its type, its owner, and who may write to it.
 func check(path string, st *unix.Stat_t, kind uint32) error {
 	if st.Mode&unix.S_IFMT != kind {
 		if kind == unix.S_IFDIR {
@@ -204,8 +204,8 @@ func owned(path string, st *unix.Stat_t) error {
 	return &Error{path, fmt.Sprintf("belongs to user %d, not to %s: use another path", st.Uid, whose)}
 }
 
-// ownGroup reports whether a group is the user's private one: where each user has such a group
-// it may write to most of what the user makes.
+// ownGroup reports whether a group is the user's private one: where each user has such a group,
+// it may write to most of the user's files.
 func ownGroup(gid uint32) bool {
 	uid := os.Geteuid()
 	return uid != 0 && int(gid) == os.Getegid() && account.PrivateGroup(context.Background(), uint32(uid), gid)

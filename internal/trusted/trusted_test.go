@@ -13,7 +13,7 @@ import (
 
 const stranger = 61071
 
-// place is a directory tree that a test spoils.
+// place is a directory tree that a test modifies.
 type place struct {
 	t   *testing.T
 	dir string
@@ -36,14 +36,15 @@ func (p *place) must(err error) {
 	}
 }
 
-// Whoever else could change what is at a path, there or on the way, is told of; what only
-// the user and root can change is good, links and sticky directories on the way included.
+// Everybody else who could change a path, at its end or on the way, is reported; a path that
+// only the user and root can change is accepted, including links and sticky directories on the
+// way.
 func TestWhoCanChange(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		spoil func(p *place)
-		err   string // after the place; "" is none
-		file  string // the same of a/b/c/file, if that differs
+		err   string // after the place; "" if there is none
+		file  string // the same for a/b/c/file, if it differs
 	}{
 		{"nobody", func(*place) {}, "", ""},
 		{"another's directory", func(p *place) { p.must(os.Chown(p.at("a/b/c"), stranger, -1)) }, "/a/b/c: belongs to user 61071, not to root: use another path", ""},
@@ -107,7 +108,7 @@ func TestWhoCanChange(t *testing.T) {
 	}
 }
 
-// What is missing is made, if it is asked for, and nothing in what is another's.
+// Missing directories are created on request, but not in directories of others.
 func TestMake(t *testing.T) {
 	p := newPlace(t)
 	if _, err := Dir(p.at("a/new/er"), 0); !errors.Is(err, fs.ErrNotExist) {
@@ -136,7 +137,7 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// No descriptor stays open, whether it is good or not.
+// No descriptor stays open, whether the path is accepted or not.
 func TestDescriptors(t *testing.T) {
 	p := newPlace(t)
 	count := func() int {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// scaled writes v with three significant digits, or with all digits before the
-// point, and the unit that fits. Neighbouring units are a factor of step apart.
+// scaled formats v with three significant digits, or with all digits before the point, and a
+// suitable unit. Neighbouring units differ by a factor of step.
 func scaled(v, step float64, units ...string) string {
 	i := 0
 	for i < len(units)-1 && v >= step*0.9995 {
@@ -32,14 +32,14 @@ func Bytes(v float64) string {
 	return scaled(v, 1024, "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 }
 
-// Count writes a number of things: "950", "1.20 M".
+// Count formats a number of things: "950", "1.20 M".
 func Count(v float64) string { return strings.TrimSuffix(scaled(v, 1000, "", "k", "M", "G"), " ") }
 
 // Seconds writes a time of a run, given in nanoseconds, in seconds without
 // rounding it: "0.0125 s".
 func Seconds(ns int64) string { return strconv.FormatFloat(float64(ns)/1e9, 'f', -1, 64) + " s" }
 
-// Percent writes part of whole with one decimal, or "-" of nothing.
+// Percent formats part of whole with one decimal, or "-" if whole is 0.
 func Percent(part, whole uint64) string {
 	if whole == 0 {
 		return "-"

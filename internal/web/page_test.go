@@ -19,15 +19,15 @@ import (
 	"github.com/efg-tools/efg/internal/testing/sim"
 )
 
-// The page is tested as people use it: efg records programs, efg view and efg daemon
-// serve them, and a browser is driven by internal/web/test/page.mjs, which compares what is drawn
-// with what the commands of efg say. Pictures of the views go to screenshots in
-// $CI_OUTPUT, or in the module's directory.
+// The page is tested as people use it: efg records programs, efg view and efg daemon serve
+// them, and a browser is driven by internal/web/test/page.mjs, which compares what is drawn
+// with what the commands of efg say. Pictures of the views go to screenshots in $CI_OUTPUT, or
+// in the module's directory.
 
-// margin is what a test keeps of its time to say what hangs.
+// margin is the part of a test's time that is reserved for reporting what hangs.
 const margin = 20 * time.Second
 
-// setting is what page.mjs is told.
+// setting is the input of page.mjs.
 type setting struct {
 	Address  string `json:"address"`
 	Modules  string `json:"modules"` // directory of npm packages
@@ -35,11 +35,11 @@ type setting struct {
 	Efg      string `json:"efg"`
 	Runs     string `json:"runs"` // directory of run files
 	Shots    string `json:"shots"`
-	Only     string `json:"only"` // a pattern of names of checks
+	Only     string `json:"only"` // a pattern for names of checks
 	Live     *jobs  `json:"live,omitempty"`
 }
 
-// stage is a directory with efg and what it recorded.
+// stage is a directory with efg and its recordings.
 type stage struct {
 	t         *testing.T
 	ctx       context.Context
@@ -50,7 +50,7 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	ctx, cancel := t.Context(), context.CancelFunc(func() {})
-	if end, ok := t.Deadline(); ok { // what hangs is ended before
+	if end, ok := t.Deadline(); ok { // end whatever hangs before that
 		ctx, cancel = context.WithDeadline(ctx, end.Add(-margin))
 	}
 	t.Cleanup(cancel)
@@ -61,7 +61,7 @@ func newStage(t *testing.T) *stage {
 	s := &stage{t: t, ctx: ctx, dir: t.TempDir(), root: root}
 	s.efg = filepath.Join(s.dir, "efg")
 	s.in(root, "go", "build", "-o", s.efg, "./cmd/efg")
-	if os.Geteuid() == 0 { // else Open MPI does not run
+	if os.Geteuid() == 0 { // otherwise Open MPI does not run
 		t.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
 		t.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
 	}
@@ -115,7 +115,7 @@ func (s *stage) simulate(run string, c sim.Config) {
 	s.in(s.dir, s.efg, append([]string{"merge", "-o", run + ".efg"}, list...)...)
 }
 
-// copy takes a run file that takes long to make.
+// copy takes an existing run file that takes long to make.
 func (s *stage) copy(run, file string) {
 	s.t.Helper()
 	data, err := os.ReadFile(file)
@@ -148,13 +148,13 @@ func (s *stage) spoil(run, from string) {
 	s.in(s.dir, s.efg, "assemble", run+".txt", "-o", run+".efg")
 }
 
-// address finds the address of a page in what efg says; "" if it does not exist.
+// address finds the address of a page in efg's output; "" if there is none.
 func address(text string) string {
 	return regexp.MustCompile(`http://127\.0\.0\.1:[^\s"]+`).FindString(text)
 }
 
-// start starts efg in the background until the test ends, and returns the address of
-// its page, which it says.
+// start starts efg in the background until the test ends, and returns the address of its page,
+// which efg prints.
 func (s *stage) start(args ...string) string {
 	s.t.Helper()
 	cmd := exec.CommandContext(s.ctx, s.efg, args...)
@@ -177,7 +177,7 @@ func (s *stage) start(args ...string) string {
 		said = append(said, lines.Text())
 		if found := address(lines.Text()); found != "" {
 			go func() {
-				for lines.Scan() { // what it says later must not hold it up
+				for lines.Scan() { // later output must not block it
 				}
 			}()
 			return found
@@ -187,7 +187,7 @@ func (s *stage) start(args ...string) string {
 	return ""
 }
 
-// browse has page.mjs go through its checks; each is a test.
+// browse makes page.mjs run its checks; each is a subtest.
 func (s *stage) browse(c setting) {
 	s.t.Helper()
 	c.Efg, c.Runs, c.Shots, c.Modules, c.Only = s.efg, s.dir, shots(s.t, s.root), modules(s.t), os.Getenv("EFG_PAGE_CHECKS")

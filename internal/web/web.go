@@ -11,7 +11,7 @@ import (
 //go:embed dist
 var dist embed.FS
 
-// Files are the files of the page; index.html is where to begin.
+// Files are the files of the page; it begins with index.html.
 func Files() fs.FS {
 	files, err := fs.Sub(dist, "dist")
 	if err != nil {

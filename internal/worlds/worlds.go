@@ -1,9 +1,8 @@
-// Package worlds tells the MPI_COMM_WORLDs of a run's processes apart.
+// Package worlds distinguishes the MPI_COMM_WORLDs of a run's processes.
 //
-// A launcher may give none of them a name, or the same name to several: a script that
-// starts two programs one after another then has every rank twice. The second process
-// of a rank is of a second world, and so are processes that say that their world has
-// another size.
+// A launcher may name none of them, or give several the same name: a script that starts two
+// programs one after another then has every rank twice. The second process of a rank belongs to
+// a second world, and so do processes whose world has another size.
 package worlds
 
 import (
@@ -13,11 +12,10 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Process is what a process says about its place. Began, Host and PID put processes in
-// order.
+// Process is a process's own account of its place. Began, Host and PID order processes.
 type Process struct {
 	World      uint64
-	Rank, Size int // Rank is -1 and Size 0 where they are unknown
+	Rank, Size int // Rank is -1 and Size 0 if they are unknown
 	Began      int64
 	Host       string
 	PID        int
@@ -25,8 +23,8 @@ type Process struct {
 
 // World is an MPI_COMM_WORLD.
 type World struct {
-	ID    uint64 // as its processes say
-	Nth   int    // of the worlds with this ID, in the order in which they began
+	ID    uint64 // according to its processes
+	Nth   int    // among the worlds with this ID, in the order in which they began
 	Size  int
 	Began int64 // of its first process
 }
@@ -42,9 +40,9 @@ func (w *World) Name() uint64 {
 // Place is a process and its world, as numbers in the lists of Split.
 type Place struct{ Process, World int }
 
-// Split returns the worlds in the order in which they began, and the processes in the
-// order of their worlds and ranks. Those that do not know their rank come last, in the
-// order in which they began; they are taken to be of the first world that they fit in.
+// Split returns the worlds in the order in which they began, and the processes in the order of
+// their worlds and ranks. Those whose rank is unknown come last, in the order in which they
+// began; they are assigned to the first world that they fit into.
 func Split(procs []Process) ([]World, []Place) {
 	s := splitter{procs: procs, taken: map[rankSlot]int{}, at: map[nth]int{}, firsts: map[uint64]int{}}
 	started := s.started()
@@ -78,12 +76,12 @@ func Split(procs []Process) ([]World, []Place) {
 type splitter struct {
 	procs  []Process
 	worlds []found
-	taken  map[rankSlot]int // in how many worlds a seat is taken
+	taken  map[rankSlot]int // number of worlds in which a rank is taken
 	at     map[nth]int      // in worlds
 	firsts map[uint64]int   // in worlds, by ID
 }
 
-// found is a world, and the first of its processes in the order in which they began.
+// found is a world, with the first of its processes in the order in which they began.
 type found struct {
 	World
 	first int
@@ -115,8 +113,8 @@ func (s *splitter) started() []int {
 	return list
 }
 
-// world returns the number of the world of process i, which began as the n-th: the
-// first in which its rank is free.
+// world returns the number of the world of process i, the n-th to begin: the first one in which
+// its rank is free.
 func (s *splitter) world(n, i int) int {
 	p := &s.procs[i]
 	at := rankSlot{p.World, p.Rank, p.Size}
@@ -125,8 +123,7 @@ func (s *splitter) world(n, i int) int {
 	return k
 }
 
-// anyWorld returns the number of a world that process i, which does not know its rank,
-// fits in.
+// anyWorld returns the number of a world that process i, whose rank is unknown, fits into.
 func (s *splitter) anyWorld(n, i int) int {
 	p := &s.procs[i]
 	if k, ok := s.firsts[p.World]; ok && p.Size <= 0 {
@@ -153,15 +150,15 @@ func (s *splitter) find(key nth, n, i int) int {
 	return k
 }
 
-// begin notes that the n-th process is of the world.
+// begin records that the n-th process belongs to the world.
 func (w *found) begin(n int, p *Process) {
 	if n < w.first {
 		w.first, w.Began = n, p.Began
 	}
 }
 
-// ordered returns the worlds in the order in which they began, and of each that was
-// found its number there.
+// ordered returns the worlds in the order in which they began, and the number of each found one
+// in that order.
 func (s *splitter) ordered() (list []World, number []int) {
 	order := make([]int, len(s.worlds))
 	for k := range order {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// names gives for each process the name and the size of its world.
+// names returns, for each process, the name and the size of its world.
 func names(procs []Process) (list [][2]uint64) {
 	found, places := Split(procs)
 	list = make([][2]uint64, len(procs))
@@ -47,8 +47,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// The order in which processes are listed does not matter, and they come out by world
-// and rank.
+// The order in which processes are listed does not matter; the result is ordered by world and
+// rank.
 func TestSplitOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var procs []Process

@@ -3,7 +3,7 @@
 //
 //	make web
 //
-// With -o it writes to another directory. The same sources give the same bytes.
+// With -o it writes to another directory. The same sources yield the same bytes.
 package main
 
 import (
@@ -115,8 +115,8 @@ func bundle(src, modules string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// licences joins the licences of what is bundled: those of the packages, and, of
-// what is in packages without being named there, those of a directory of ours.
+// licences joins the licences of everything bundled: those of the packages and, for parts of
+// packages that these do not cover, those in a directory of the project.
 func licences(ours, modules string) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString("The page of efg contains the following third-party software.\n")

@@ -32,7 +32,7 @@ func content(t *testing.T, dir string) map[string][]byte {
 	return files
 }
 
-// What is committed is what the sources make.
+// The committed files are those made from the sources.
 func TestDistFresh(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "dist")
 	if err := build("..", modules(t), out); err != nil {
@@ -49,8 +49,7 @@ func TestDistFresh(t *testing.T) {
 	}
 }
 
-// All licences of what is bundled are there, and what is locked comes from no
-// particular registry.
+// All licences of bundled code are included, and the lock file names no particular registry.
 func TestLicences(t *testing.T) {
 	text := string(content(t, "../dist")["LICENSES.txt"])
 	for _, want := range []string{"---- preact ----", "---- uplot ----", "---- viz-js ----", "---- graphviz ----", "---- expat ----", "Jason Miller", "Leon Sorokin", "Michael Daines", "Eclipse Public License", "EPL-1.0"} {
@@ -71,7 +70,7 @@ func TestLicences(t *testing.T) {
 	}
 }
 
-// A file that is missing or does not parse ends the build, and nothing is written.
+// A missing or invalid file ends the build, and nothing is written.
 func TestBuildFails(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "dist")
 	if err := build("..", t.TempDir(), out); err == nil || !strings.Contains(err.Error(), "preact") {
