@@ -16,7 +16,6 @@ type log struct {
 	t     *testing.T
 	lines []string
 	last  map[*Thread]uint64
-	time  int64
 }
 
 func (l *log) Enter(c *Call) {
@@ -156,14 +155,14 @@ func TestRequests(t *testing.T) {
 	b.Call(22, 23, "MPI_Send", message("dest", 0, 5)) // to r
 	c.Call(25, 26, "MPI_Send", message("dest", 0, 7)) // to p
 	array := []uint64{p, q, r}
-	any := func(index, source, tag int) args {
+	waitAny := func(index, source, tag int) args {
 		return args{"count": 3, "array_of_requests": array, "index": index, "status.source": source, "status.tag": tag, "status.bytes": "EFG_AS_POSTED"}
 	}
-	a.Call(30, 31, "MPI_Waitany", any(1, 1, 5))
+	a.Call(30, 31, "MPI_Waitany", waitAny(1, 1, 5))
 	array = []uint64{p, signature.RequestNull, r}
-	a.Call(32, 33, "MPI_Waitany", with(any(2, 0, 0), args{"status.source": "EFG_AS_POSTED", "status.tag": "EFG_AS_POSTED"}))
+	a.Call(32, 33, "MPI_Waitany", with(waitAny(2, 0, 0), args{"status.source": "EFG_AS_POSTED", "status.tag": "EFG_AS_POSTED"}))
 	array = []uint64{p, signature.RequestNull, signature.RequestNull}
-	a.Call(34, 35, "MPI_Waitany", any(0, 2, 7))
+	a.Call(34, 35, "MPI_Waitany", waitAny(0, 2, 7))
 	compare(t, s, "1:0 send 0:1; 1:1 send 0:2; 2:0 send 0:0; 0:3(1) receive 1:0; 0:4(2) receive 1:1; 0:5(0) receive 2:0")
 }
 

@@ -6,20 +6,18 @@ import (
 
 // prepared is what starting a persistent request does.
 type prepared struct {
-	node         *node
-	send         *channel
-	sends        bool
-	sendKey      channelKey
-	receives     bool
-	receiveKey   channelKey // if it is not wild
-	comm         uint64     // word, of a receive
-	source, tag  uint64     // words
-	wild, nobody bool       // the receive may be of any source or tag; it receives nothing
-	toNobody     bool
-	bytes        uint64
-	part         *part // of a collective
-	root         bool
-	excluded     bool
+	node        *node
+	sends       bool
+	sendKey     channelKey
+	receives    bool
+	comm        uint64 // word, of a receive
+	source, tag uint64 // words
+	nobody      bool   // it receives nothing
+	toNobody    bool
+	bytes       uint64
+	part        *part // of a collective
+	root        bool
+	excluded    bool
 }
 
 // enter posts the operations of the call that a thread is in.
@@ -99,7 +97,7 @@ func (m *matcher) message(t *Thread, n *node) {
 	if !n.proc.Receives() {
 		return
 	}
-	if c, any := m.receiveChannel(t, n); any {
+	if c, ok := m.receiveChannel(t, n); ok {
 		m.receive(c, m.operation(t, ReceiveMessage))
 	}
 }
