@@ -120,9 +120,9 @@ type sum struct {
 
 // threadTimes are those of a thread.
 type threadTimes struct {
-	first, last, mpi, setup, setupCalls int64
-	began                               bool
-	sites                               []int32 // by node; 0: not known yet
+	first, last, mpi, setup int64
+	began                   bool
+	sites                   []int32 // by node; 0: not known yet
 }
 
 type builder struct {
