@@ -32,7 +32,13 @@ func newWaits() *cobra.Command {
 		Long: `Show the wait states of a run: late senders and receivers, waiting at barriers and other
 collectives, at windows and files. Each row sums the waits of one kind at one callsite for
 another: the ranks that wait there, and the ranks and the call that they wait for. The
-most expensive come first, those of MPI_Init and MPI_Finalize last. With --rank, only the waits of these ranks are shown.
+most expensive come first, those of MPI_Init and MPI_Finalize last.
+
+All waiting is handed back to its causes: the computations and calls in which the late
+ranks took longer than those that waited for them, directly, or indirectly because these
+had waited before. The critical path is what determined when the run was over.
+
+With --rank, only the waits of these ranks, and their causes, are shown.
 
 The times of each call are needed: efg run --time trace. See docs/waits.md.`,
 		Example: `  efg waits traced.efg
@@ -81,7 +87,9 @@ func writeWaits(w *bufio.Writer, path string, r *runfile.Run, rep *waits.Report,
 		fmt.Fprintln(w)
 		stateTable(w, rep)
 		waitTable(w, rep, top)
+		causeTable(w, rep, top)
 	}
+	pathTable(w, rep, top)
 	waitNotes(w, rep)
 }
 
@@ -121,6 +129,73 @@ func waitTable(w io.Writer, rep *waits.Report, top int) {
 			rankTimesText(r.Ranks), waitPlace(r.Waiting), rankTimesText(r.Culprits), waitPlace(r.Culprit))
 	}
 	t.write(w)
+}
+
+// cutRows says how many rows of a table are shown.
+func cutRows(w io.Writer, title string, rows, top int) int {
+	if top == 0 || rows <= top {
+		fmt.Fprintf(w, "\n%s\n", title)
+		return rows
+	}
+	fmt.Fprintf(w, "\n%s: the first %d of %d rows\n", title, top, rows)
+	return top
+}
+
+func causeTable(w io.Writer, rep *waits.Report, top int) {
+	if len(rep.Causes) == 0 {
+		return
+	}
+	rows := rep.Causes[:cutRows(w, "Causes: where ranks that others waited for took longer than these", len(rep.Causes), top)]
+	t := &table{}
+	t.right("waiting", "of all", "direct", "indirect")
+	t.left("ranks", "in")
+	for i := range rows {
+		c := &rows[i]
+		t.row(units.Nanoseconds(float64(c.Short+c.Long)), share(c.Short+c.Long, rep.Waiting), units.Nanoseconds(float64(c.Short)),
+			units.Nanoseconds(float64(c.Long)), rankTimesText(c.Ranks), regionText(&c.Region))
+	}
+	t.write(w)
+}
+
+func pathTable(w io.Writer, rep *waits.Report, top int) {
+	p := &rep.Path
+	title := fmt.Sprintf("Critical path: %s without MPI_Init and MPI_Finalize, %s from rank to rank", units.Nanoseconds(float64(p.Time)), pluralOf(uint64(p.Hops), "step"))
+	rows := p.Rows[:cutRows(w, title, len(p.Rows), top)]
+	t := &table{}
+	t.right("time", "of path", "mean of ranks", "imbalance")
+	t.left("in")
+	for i := range rows {
+		r := &rows[i]
+		t.row(units.Nanoseconds(float64(r.Time)), share(r.Time, p.Time), units.Nanoseconds(r.Mean), units.Nanoseconds(max(float64(r.Time)-r.Mean, 0)), regionText(&r.Region))
+	}
+	t.write(w)
+	var ranks []string
+	for i, r := range p.Ranks {
+		if i == pathRanks {
+			ranks = append(ranks, fmt.Sprintf("%d others", len(p.Ranks)-i))
+			break
+		}
+		ranks = append(ranks, fmt.Sprintf("rank %d %s", r.Rank, share(r.Time, p.Time)))
+	}
+	if len(ranks) > 0 {
+		fmt.Fprintf(w, "on %s\n", strings.Join(ranks, ", "))
+	}
+}
+
+// pathRanks is how many ranks of the critical path are named.
+const pathRanks = 6
+
+// regionText says where time was spent.
+func regionText(r *waits.Region) string {
+	switch {
+	case r.At.Op == "":
+		return "(unknown)"
+	case r.Call:
+		return waitPlace(r.At)
+	case r.From.Op == "":
+		return "computation before " + waitPlace(r.At)
+	}
+	return "computation from " + waitPlace(r.From) + " to " + waitPlace(r.At)
 }
 
 func waitPlace(p waits.Place) string {

@@ -19,6 +19,8 @@ type Waits struct {
 	States       []WaitState `json:"states"`
 	Rows         []WaitRow   `json:"rows"`
 	ByRank       []WaitRank  `json:"by_rank"`
+	Causes       []WaitCause `json:"causes"`
+	Path         WaitPath    `json:"path"`
 	Matched      WaitMatched `json:"matched"`
 }
 
@@ -56,6 +58,34 @@ type WaitRank struct {
 	Caused  int64 `json:"caused"`
 }
 
+// WaitRegion is a call, or a computation between two calls.
+type WaitRegion struct {
+	Kind string `json:"kind"`
+	From *Place `json:"from"`
+	At   *Place `json:"at"`
+}
+
+type WaitCause struct {
+	WaitRegion
+	Time   int64      `json:"time"`
+	Direct int64      `json:"direct"`
+	Ranks  [][2]int64 `json:"ranks"`
+}
+
+type WaitPath struct {
+	Time  int64         `json:"time"`
+	Setup int64         `json:"setup"`
+	Hops  int           `json:"hops"`
+	Rows  []WaitPathRow `json:"rows"`
+	Ranks [][2]int64    `json:"ranks"`
+}
+
+type WaitPathRow struct {
+	WaitRegion
+	Time int64   `json:"time"`
+	Mean float64 `json:"mean"`
+}
+
 // WaitMatched says what the waits are of, and what is missing.
 type WaitMatched struct {
 	Calls       uint64 `json:"calls"`
@@ -74,6 +104,7 @@ func NewWaits(path string, r *waits.Report) *Waits {
 	j := &Waits{
 		Schema: "efg-waits/1", File: path, Ranks: r.Ranks, Time: r.Time, MPI: r.MPI, Waiting: r.Waiting, Setup: r.Setup, SetupWaiting: r.SetupWaiting,
 		Bound: r.Bound, States: []WaitState{}, Rows: []WaitRow{}, ByRank: []WaitRank{},
+		Causes: []WaitCause{}, Path: WaitPath{Time: r.Path.Time, Setup: r.Path.Setup, Hops: r.Path.Hops, Rows: []WaitPathRow{}, Ranks: rankTimes(r.Path.Ranks)},
 		Matched: WaitMatched{
 			Calls: m.Calls, Messages: m.Messages, Collectives: m.Collectives, Unmatched: m.Unmatched, Outside: m.Outside, Disagreeing: m.Disagreeing,
 			Unfinished: m.Unfinished, Incomplete: r.Ended, Untimed: r.Untimed,
@@ -84,6 +115,14 @@ func NewWaits(path string, r *waits.Report) *Waits {
 	}
 	for i := range r.Rows {
 		j.Rows = append(j.Rows, asWait(&r.Rows[i]))
+	}
+	for i := range r.Causes {
+		c := &r.Causes[i]
+		j.Causes = append(j.Causes, WaitCause{asWaitRegion(&c.Region), c.Short + c.Long, c.Short, rankTimes(c.Ranks)})
+	}
+	for i := range r.Path.Rows {
+		p := &r.Path.Rows[i]
+		j.Path.Rows = append(j.Path.Rows, WaitPathRow{asWaitRegion(&p.Region), p.Time, p.Mean})
 	}
 	for _, p := range r.ByRank {
 		j.ByRank = append(j.ByRank, WaitRank{p.Rank, p.Time, p.MPI, p.Waiting, p.Caused})
@@ -103,6 +142,21 @@ func asWait(r *waits.Row) WaitRow {
 	if r.Longest.Culprit >= 0 {
 		w.Longest.For = &r.Longest.Culprit
 	}
+	return w
+}
+
+func asWaitRegion(r *waits.Region) WaitRegion {
+	w := WaitRegion{Kind: "computation"}
+	switch {
+	case r.At.Op == "":
+		w.Kind = "unknown"
+		return w
+	case r.Call:
+		w.Kind = "call"
+	case r.From.Op != "":
+		w.From = &Place{r.From.Op, r.From.Site}
+	}
+	w.At = &Place{r.At.Op, r.At.Site}
 	return w
 }
 

@@ -70,6 +70,8 @@ type Call struct {
 	Event  uint64          // number in the stream
 	Proc   *signature.Proc // nil if it is not in this version's table
 	Failed bool
+	// FoundNothing: it is an unsuccessful poll. Known when it is left.
+	FoundNothing bool
 	// Enter and Exit are ns since the run began. Began is where waiting in the call began: Enter,
 	// or, after unsuccessful polls with nothing else in between, where the first of them was
 	// entered. Pauses of the program end such a loop, see maxPollGap.

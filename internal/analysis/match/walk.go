@@ -255,8 +255,9 @@ func (m *matcher) force() bool {
 
 // leaveCalls ends a call.
 func (m *matcher) leaveCalls(t *Thread) {
-	m.visitor.Exit(&t.call)
 	n := &t.nodes[t.call.Node]
+	t.call.FoundNothing = n.poll != 0 && t.words.Word(n.poll) == 0
+	m.visitor.Exit(&t.call)
 	for _, o := range t.call.Done {
 		m.complete(o, &t.call)
 	}
@@ -268,11 +269,10 @@ func (m *matcher) leaveCalls(t *Thread) {
 	if n.freed != 0 && !n.failed {
 		m.leave(t.Process, t.words.Word(n.freed))
 	}
-	found := n.poll == 0 || t.words.Word(n.poll) != 0
-	if !found && !t.polling {
+	if t.call.FoundNothing && !t.polling {
 		t.polls, t.tight = t.call.Enter, 0
 	}
-	t.polling, t.polled = !found, t.call.Exit
+	t.polling, t.polled = t.call.FoundNothing, t.call.Exit
 }
 
 // complete ends an operation.

@@ -67,9 +67,12 @@ type Report struct {
 	Bound int64
 	// States and Rows are those that occur, the longest time first; those of initialisation and
 	// finalisation follow.
-	States  []StateRow
-	Rows    []Row
-	ByRank  []RankRow
+	States []StateRow
+	Rows   []Row
+	ByRank []RankRow
+	// Causes add up to Waiting; the most expensive come first.
+	Causes  []Cause
+	Path    Path
 	Matched match.Summary
 	// Untimed are threads without times, Ended processes whose recording ends early.
 	Untimed, Ended int
@@ -134,6 +137,7 @@ type builder struct {
 	sites    map[siteKey]int32
 	places   []place
 	sums     map[rowKey]*sum
+	delays   *delays
 	waiting  []int64 // by process
 	caused   []int64
 }
@@ -157,6 +161,7 @@ func newBuilder(t *match.Trace, procs []int) *builder {
 		b.report.Bound = max(b.report.Bound, th.Bound)
 	}
 	b.report.Untimed, b.report.Ended = t.Untimed, t.Ended
+	b.delays = newDelays(b)
 	return b
 }
 
@@ -178,6 +183,12 @@ func (b *builder) site(t *match.Thread, node int) int32 {
 	return n
 }
 
+// Enter implements match.Visitor.
+func (b *builder) Enter(c *match.Call) {
+	b.Classifier.Enter(c)
+	b.delays.enter(c)
+}
+
 // Exit implements match.Visitor.
 func (b *builder) Exit(c *match.Call) {
 	found := b.Classifier.Exit(c)
@@ -195,6 +206,7 @@ func (b *builder) Exit(c *match.Call) {
 	for i := range found {
 		b.add(c, &found[i], b.selected[p.Number])
 	}
+	b.delays.exit(c, found, b.selected[p.Number])
 }
 
 func (b *builder) add(c *match.Call, i *Instance, selected bool) {
@@ -235,6 +247,8 @@ func (b *builder) finish(sites []runfile.Site) *Report {
 	r := &b.report
 	b.ranks()
 	texts := b.texts(sites)
+	regions := b.delays.regionTexts(texts)
+	r.Causes, r.Path = b.delays.causes(regions), b.delays.path(regions)
 	var states [States]StateRow
 	for key, s := range b.sums {
 		row := Row{

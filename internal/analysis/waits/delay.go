@@ -1,0 +1,320 @@
+package waits
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/efg-tools/efg/internal/analysis/match"
+)
+
+// cause is what made a process late: a region in which it took longer than the one that waited.
+type cause struct{ process, region int32 }
+
+// Causes that are no region: the late process took no longer since both last met, as far as that
+// is known; and what is left of many small ones.
+const (
+	unexplained = 0
+	nobody      = -1
+)
+
+// share is the part of a wait that is due to a cause.
+type share struct {
+	cause
+	part float64
+}
+
+// explanation says what caused a wait, directly or by other waits; the parts add up to 1.
+type explanation struct{ shares []share }
+
+// mostShares is how many causes of a wait are kept for those that it causes in turn.
+const mostShares = 8
+
+// cost is the waiting that a cause is responsible for, ns: of those that waited for the process
+// itself, and of those that waited for others because these had waited.
+type cost struct{ short, long float64 }
+
+// posting is where a thread stood when it posted an operation.
+type posting struct {
+	next uint64
+	path pathEnd
+	node *pathNode // of the path up to there, if it is known
+}
+
+// delays hands waits back to what caused them, and follows the critical path.
+type delays struct {
+	b         *builder
+	histories []history
+	contacts  map[pair]contact
+	regions   map[regionKey]int32
+	list      []regionKey // by number
+	inCalls   []int32     // regions of calls, by site
+	totals    []int64
+	postings  []posting // by operation
+	calls     map[*match.Collective]uint64
+	number    uint64 // of collective calls
+	costs     map[cause]*cost
+	excess    []int64  // by region
+	compared  []uint64 // by region: the comparison that excess is of
+	turn      uint64
+	touched   []int32
+	waits     []*span
+	parts     map[cause]float64
+}
+
+func newDelays(b *builder) *delays {
+	d := &delays{
+		b: b, histories: make([]history, len(b.trace.Threads)), contacts: map[pair]contact{}, regions: map[regionKey]int32{},
+		list: []regionKey{{}}, totals: []int64{0}, excess: []int64{0}, compared: []uint64{0}, calls: map[*match.Collective]uint64{}, costs: map[cause]*cost{}, parts: map[cause]float64{},
+	}
+	size := spansOf(len(d.histories))
+	for i, t := range b.trace.Threads {
+		d.histories[i] = history{process: int32(t.Process.Number), ring: make([]span, size), totals: &d.totals}
+	}
+	return d
+}
+
+func (d *delays) region(from, at int32) int32 {
+	key := regionKey{from, at}
+	r, ok := d.regions[key]
+	if !ok {
+		r = int32(len(d.list))
+		d.regions[key] = r
+		d.list = append(d.list, key)
+		d.totals, d.excess, d.compared = append(d.totals, 0), append(d.excess, 0), append(d.compared, 0)
+	}
+	return r
+}
+
+// callRegion is the region of the calls at a site.
+func (d *delays) callRegion(site int32) int32 {
+	for int(site) >= len(d.inCalls) {
+		d.inCalls = append(d.inCalls, unexplained)
+	}
+	if d.inCalls[site] == unexplained {
+		d.inCalls[site] = d.region(inCall, site)
+	}
+	return d.inCalls[site]
+}
+
+// enter notes the computation before a call, and where its operations are posted.
+func (d *delays) enter(c *match.Call) {
+	h := &d.histories[c.Thread.Index]
+	site := d.b.site(c.Thread, c.Node)
+	if h.polling && c.Began == c.Enter {
+		d.endPolls(h)
+	}
+	if h.site == 0 {
+		h.last = c.Enter
+	}
+	if !h.polling {
+		if h.gap.from != h.site || h.gap.at != site {
+			h.gap, h.gapRegion = regionKey{h.site, site}, d.region(h.site, site)
+		}
+		h.add(h.gapRegion, c.Enter-h.last, nil)
+		h.last = c.Enter
+	}
+	for _, o := range c.Posted {
+		for o.ID >= len(d.postings) {
+			d.postings = append(d.postings, posting{})
+		}
+		d.postings[o.ID] = posting{next: h.next, path: h.path}
+	}
+}
+
+// endPolls: polls found nothing, and the program went on.
+func (d *delays) endPolls(h *history) {
+	h.add(h.poll, h.polled-h.last, nil)
+	h.polling, h.last = false, max(h.last, h.polled)
+}
+
+// exit notes the time in a call, and its waits.
+func (d *delays) exit(c *match.Call, found []Instance, selected bool) {
+	h := &d.histories[c.Thread.Index]
+	site := d.b.site(c.Thread, c.Node)
+	region := d.callRegion(site)
+	if c.FoundNothing {
+		h.polling, h.polled, h.poll, h.site = true, c.Exit, region, site
+		return
+	}
+	total := c.Exit - h.last
+	var waited int64
+	var culprit *match.Operation
+	apart := false
+	for i := range found {
+		switch f := &found[i]; {
+		case f.Culprit != nil:
+			waited, culprit, apart = waited+f.Time, f.Culprit, f.State.Apart()
+		case selected && !f.State.Apart():
+			d.cost(cause{h.process, region}).short += float64(f.Time)
+		}
+	}
+	if culprit != nil {
+		d.wait(h, c.Thread, culprit, region, waited, selected && !apart, apart)
+		total -= waited
+	}
+	h.add(region, total, nil)
+	h.polling, h.last, h.site = false, max(h.last, c.Exit), site
+	for _, o := range c.Done {
+		d.meet(h, c, o)
+	}
+}
+
+// meet notes that threads have met.
+func (d *delays) meet(h *history, c *match.Call, o *match.Operation) {
+	switch {
+	case o.Collective != nil:
+		if o.Collective.Left == 0 {
+			d.number++
+			d.calls[o.Collective] = d.number
+		}
+		h.met(d.calls[o.Collective], c.Exit, d.callRegion(h.site))
+	case o.Kind == match.ReceiveMessage && o.Partner != nil && o.Partner.Thread != c.Thread:
+		p, swapped := pairOf(c.Thread, o.Partner.Thread)
+		x := contact{h.next, d.postings[o.Partner.ID].next}
+		if swapped {
+			x = contact{x.high, x.low}
+		}
+		d.contacts[p] = x
+	}
+}
+
+func (d *delays) cost(c cause) *cost {
+	x := d.costs[c]
+	if x == nil {
+		x = &cost{}
+		d.costs[c] = x
+	}
+	return x
+}
+
+// wait hands a wait back to its causes, and continues the critical path at the culprit.
+func (d *delays) wait(h *history, t *match.Thread, culprit *match.Operation, region int32, time int64, counts, apart bool) {
+	late, p := &d.histories[culprit.Thread.Index], &d.postings[culprit.ID]
+	var e *explanation
+	if !apart {
+		e = d.explain(h, late, t, culprit, p.next, float64(time), counts)
+	} else {
+		e = &explanation{}
+	}
+	h.add(region, time, e)
+	if p.node == nil {
+		p.node = late.nodeOf(p.path, p.next)
+	}
+	h.path = pathEnd{p.node, h.next}
+}
+
+// since returns from which spans on two threads have not met, of those that are kept. If they met
+// in a collective call, which b left late by some time, it returns that too.
+func (d *delays) since(a, b *history, ta, tb *match.Thread) (fromA, fromB uint64, late int64, in int32) {
+	if x, y := lastMeeting(a, b); x != nil {
+		fromA, fromB, late, in = x.next, y.next, y.exit-x.exit, y.region
+	}
+	p, swapped := pairOf(ta, tb)
+	if x, ok := d.contacts[p]; ok {
+		if swapped {
+			x = contact{x.high, x.low}
+		}
+		if x.low > fromA {
+			fromA, fromB, late = x.low, x.high, 0
+		}
+	}
+	return max(fromA, a.oldest()), max(fromB, b.oldest()), late, in
+}
+
+// explain compares what both threads did since they last met: where the late one took longer, and
+// where it waited itself.
+func (d *delays) explain(a, b *history, ta *match.Thread, culprit *match.Operation, until uint64, time float64, counts bool) *explanation {
+	fromA, fromB, lag, in := d.since(a, b, ta, culprit.Thread)
+	d.touched, d.waits = d.touched[:0], d.waits[:0]
+	d.turn++
+	sum := int64(0)
+	for i := fromB; i < until; i++ {
+		s := b.at(i)
+		switch {
+		case s.wait == nil:
+			d.touch(s.region, s.time)
+		case len(s.wait.shares) > 0:
+			d.waits = append(d.waits, s)
+			sum += s.time
+		}
+	}
+	for i := fromA; i < a.next; i++ {
+		if s := a.at(i); s.wait == nil {
+			d.touch(s.region, -s.time)
+		}
+	}
+	for _, r := range d.touched {
+		sum += max(d.excess[r], 0)
+	}
+	scale := min(time/max(float64(sum), 1), 1)
+	clear(d.parts)
+	rest := time
+	for _, r := range d.touched {
+		if x := scale * float64(d.excess[r]); x > 0 {
+			d.blame(cause{b.process, r}, x, counts, false)
+			rest -= x
+		}
+	}
+	for _, s := range d.waits {
+		for _, x := range s.wait.shares {
+			d.blame(x.cause, scale*float64(s.time)*x.part, counts, true)
+		}
+		rest -= scale * float64(s.time)
+	}
+	if x := min(rest, float64(lag)); x > 0 {
+		d.blame(cause{b.process, in}, x, counts, false)
+		rest -= x
+	}
+	if rest > 0 {
+		d.blame(cause{b.process, unexplained}, rest, counts, false)
+	}
+	return d.explanation(time)
+}
+
+// touch adds to the time by which the late process took longer in a region.
+func (d *delays) touch(region int32, time int64) {
+	if d.compared[region] != d.turn {
+		d.compared[region], d.excess[region] = d.turn, 0
+		d.touched = append(d.touched, region)
+	}
+	d.excess[region] += time
+}
+
+func (d *delays) blame(c cause, time float64, counts, indirect bool) {
+	d.parts[c] += time
+	if !counts {
+		return
+	}
+	if x := d.cost(c); indirect {
+		x.long += time
+	} else {
+		x.short += time
+	}
+}
+
+// explanation keeps the largest parts of a wait.
+func (d *delays) explanation(time float64) *explanation {
+	list := make([]share, 0, len(d.parts))
+	sum := 0.0
+	for c, t := range d.parts {
+		list = append(list, share{c, t})
+		sum += t
+	}
+	if sum <= 0 {
+		return &explanation{[]share{{cause{nobody, unexplained}, 1}}}
+	}
+	slices.SortFunc(list, func(x, y share) int {
+		return cmp.Or(cmp.Compare(y.part, x.part), cmp.Compare(x.process, y.process), cmp.Compare(x.region, y.region))
+	})
+	if len(list) > mostShares {
+		rest := share{cause: cause{nobody, unexplained}}
+		for _, x := range list[mostShares-1:] {
+			rest.part += x.part
+		}
+		list = append(slices.Clone(list[:mostShares-1]), rest)
+	}
+	for i := range list {
+		list[i].part /= sum
+	}
+	return &explanation{list}
+}

@@ -1,0 +1,173 @@
+package waits
+
+import (
+	"github.com/efg-tools/efg/internal/analysis/match"
+)
+
+// regionKey is where time is spent: in a call, or between two calls. The numbers are those of
+// builder.site; from is inCall in a call, and 0 before the first one.
+type regionKey struct{ from, at int32 }
+
+const inCall = -1
+
+// span is a part of a thread's time: in a region, or waiting.
+type span struct {
+	region int32
+	time   int64
+	wait   *explanation // of a wait
+}
+
+// history has the last spans of a thread, and where it stands on the critical path.
+type history struct {
+	process   int32
+	ring      []span // of a power of two
+	next      uint64 // number of the next span
+	last      int64  // when the last one ended
+	site      int32  // of the last call; 0: there was none
+	polling   bool   // calls since last are unsuccessful polls
+	polled    int64  // the end of the last of them
+	poll      int32  // and its region
+	meets     []meeting
+	gap       regionKey // of the last computation
+	gapRegion int32
+	path      pathEnd
+	totals    *[]int64 // of all threads, by region
+}
+
+// meeting is a collective call: when and where it was left, and the next span after it.
+type meeting struct {
+	call   uint64
+	next   uint64
+	exit   int64
+	region int32
+}
+
+// fewMeetings is how many collective calls of a thread are kept to find the last one that it
+// made together with another thread.
+const fewMeetings = 8
+
+// mostSpans and leastSpans bound the spans that are kept of a thread, allSpans those of all.
+const (
+	mostSpans, leastSpans = 1 << 12, 1 << 8
+	allSpans              = 1 << 22
+)
+
+func spansOf(threads int) int {
+	n := mostSpans
+	for n > leastSpans && n*threads > allSpans {
+		n /= 2
+	}
+	return n
+}
+
+func (h *history) at(i uint64) *span { return &h.ring[i&uint64(len(h.ring)-1)] }
+
+// oldest is the number of the first span that is kept.
+func (h *history) oldest() uint64 {
+	if h.next > uint64(len(h.ring)) {
+		return h.next - uint64(len(h.ring))
+	}
+	return 0
+}
+
+// add appends a span that ends the thread's time at a moment.
+func (h *history) add(region int32, time int64, wait *explanation) {
+	if time <= 0 {
+		return
+	}
+	if h.next-h.path.from == uint64(len(h.ring))-1 {
+		h.fold()
+	}
+	*h.at(h.next) = span{region, time, wait}
+	h.next++
+	if wait == nil {
+		(*h.totals)[region] += time
+	}
+}
+
+// met notes that a collective call is over.
+func (h *history) met(call uint64, exit int64, region int32) {
+	if len(h.meets) == fewMeetings {
+		copy(h.meets, h.meets[1:])
+		h.meets = h.meets[:fewMeetings-1]
+	}
+	h.meets = append(h.meets, meeting{call, h.next, exit, region})
+}
+
+// lastMeeting returns the last collective call of two threads, as each of them left it; nil if
+// there is none.
+func lastMeeting(a, b *history) (byA, byB *meeting) {
+	for i, j := len(a.meets)-1, len(b.meets)-1; i >= 0 && j >= 0; {
+		x, y := &a.meets[i], &b.meets[j]
+		switch {
+		case x.call == y.call:
+			return x, y
+		case x.call > y.call:
+			i--
+		default:
+			j--
+		}
+	}
+	return nil, nil
+}
+
+// pair names two threads, the one with the lower index first.
+type pair struct{ low, high int32 }
+
+// contact is where two threads stood when the last message between them was received.
+type contact struct{ low, high uint64 }
+
+func pairOf(a, b *match.Thread) (p pair, swapped bool) {
+	if a.Index > b.Index {
+		return pair{int32(b.Index), int32(a.Index)}, true
+	}
+	return pair{int32(a.Index), int32(b.Index)}, false
+}
+
+// pathNode is a part of the critical path: the time of a thread in some regions, and what was
+// before.
+type pathNode struct {
+	before  *pathNode
+	process int32
+	regions []regionTime
+}
+
+type regionTime struct {
+	region int32
+	time   int64
+}
+
+// pathEnd is the critical path up to a span of a thread: what was before, and the spans from one
+// number on.
+type pathEnd struct {
+	before *pathNode
+	from   uint64
+}
+
+// fold puts the spans of the path into a node, because they are about to be forgotten.
+func (h *history) fold() {
+	h.path = pathEnd{h.nodeOf(h.path, h.next), h.next}
+}
+
+// nodeOf is the path up to a span.
+func (h *history) nodeOf(p pathEnd, until uint64) *pathNode {
+	from := max(p.from, h.oldest())
+	if from >= until {
+		return p.before
+	}
+	n := &pathNode{before: p.before, process: h.process}
+	for i := from; i < until; i++ {
+		n.add(h.at(i))
+	}
+	return n
+}
+
+func (n *pathNode) add(s *span) {
+	for i := range n.regions {
+		if n.regions[i].region == s.region {
+			n.regions[i].time += s.time
+			return
+		}
+	}
+	n.regions = append(n.regions, regionTime{s.region, s.time})
+}
