@@ -126,7 +126,7 @@ func Append(dst []byte, k Kind, cols Columns, least int) []byte {
 	if values > mixedValues {
 		return dst
 	}
-	code := encodeMixed(cols)
+	code := encodeMixed(k, cols)
 	size := 1 + len(code) + checksumSize
 	if size >= len(dst)-start || size < least || values > freeValues+maxRatio*size {
 		return dst
@@ -174,7 +174,7 @@ func ReadRaw(r io.ReaderAt, at Ref, section string, columns int) ([]byte, *Block
 	}
 	var cols Columns
 	if b[0]&mixedBit != 0 {
-		cols, err = decodeMixed(c.Buf[c.off:], maxRatio*len(b)+freeValues)
+		cols, err = decodeMixed(at.Kind, c.Buf[c.off:], maxRatio*len(b)+freeValues)
 	} else {
 		cols, err = decodeColumns(c, columns)
 	}

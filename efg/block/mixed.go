@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
+	"sync"
 
 	"github.com/efg-tools/efg/efg/mix"
 )
@@ -44,22 +47,70 @@ type mixedColumns struct {
 	err    error
 }
 
-func encodeMixed(cols Columns) []byte {
-	m := &mixedColumns{c: mix.NewEncoder(mixedTable), left: mixedValues, cols: cols}
+func encodeMixed(kind Kind, cols Columns) []byte {
+	m := &mixedColumns{c: mix.NewEncoder(mixedTable), left: mixedValues}
 	defer m.c.Close()
+	m.train(kind)
+	m.cols = cols
 	m.columns()
 	return m.c.Finish()
 }
 
 // decodeMixed reads at most that many values.
-func decodeMixed(code []byte, values int) (Columns, error) {
+func decodeMixed(kind Kind, code []byte, values int) (Columns, error) {
 	m := &mixedColumns{c: mix.NewDecoder(code, mixedTable), left: min(values, mixedValues)}
 	defer m.c.Close()
+	m.train(kind)
 	m.columns()
 	if m.err == nil && m.c.Rest() > 0 {
 		m.err = errTrailing
 	}
 	return m.cols, m.err
+}
+
+// examples are blocks as small files have them: a coder learns from those of the kind first.
+//
+//go:embed columns.txt
+var examples string
+
+// examplesOf parses the examples: lines "block KIND", and one for each column.
+var examplesOf = sync.OnceValue(func() map[Kind][]Columns {
+	all := map[Kind][]Columns{}
+	kind := Kind(0)
+	for line := range strings.Lines(examples) {
+		fields := strings.Fields(line)
+		if len(fields) == 2 && fields[0] == "block" {
+			kind = Kind(number(fields[1]))
+			all[kind] = append(all[kind], nil)
+			continue
+		}
+		var column []uint64
+		for _, f := range fields {
+			column = append(column, number(f))
+		}
+		last := len(all[kind]) - 1
+		all[kind][last] = append(all[kind][last], column)
+	}
+	return all
+})
+
+func number(s string) uint64 {
+	v, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		panic(err) // the examples are part of the program
+	}
+	return v
+}
+
+// train has the coder learn from the examples of a kind of block.
+func (m *mixedColumns) train(kind Kind) {
+	left := m.left
+	m.c.Train(func() {
+		for _, m.cols = range examplesOf()[kind] {
+			m.columns()
+		}
+	})
+	m.left, m.cols = left, nil
 }
 
 func (m *mixedColumns) columns() {

@@ -11,9 +11,9 @@ import (
 
 const (
 	// Experts is the largest number of guesses for a value.
-	Experts = 14
+	Experts = 16
 	// Kinds is how many kinds of values there may be: each has a mixer of its own.
-	Kinds = 64
+	Kinds = 128
 
 	sureLevels = 16 // how often a guess was right in its context
 	pastLevels = 8  // which of the expert's last three guesses for the kind were right
@@ -45,6 +45,9 @@ func (s *slot) of(context uint64) bool { return s.mark != 0 && (s.mark^uint32(co
 
 func (s *slot) sure() uint8 { return uint8(s.mark & sureMask) }
 
+// trusts are, for each expert, how sure a guess is and the last three, the chance that it is right.
+type trusts [Experts][sureLevels][pastLevels]chance
+
 // Coder encodes values, or decodes them.
 type Coder struct {
 	encoder  *encoder // nil: it decodes
@@ -53,7 +56,7 @@ type Coder struct {
 
 	table []slot
 	shift int
-	trust []chance // of a guess: that it is right
+	trust [Kinds]*trusts
 	past  [Kinds][Experts]uint8
 	mixer [Kinds][Experts + 1]int64
 	spell []chance // of the bits of values that no expert guessed
@@ -98,14 +101,7 @@ func (c *Coder) Close() {
 }
 
 func newCoder(tableBits int) *Coder {
-	c := &Coder{table: newTable(tableBits), shift: 64 - tableBits, spell: make([]chance, spellSize),
-		trust: make([]chance, Kinds*Experts*sureLevels*pastLevels)}
-	for i := range c.trust {
-		c.trust[i] = evens
-		if i/pastLevels%sureLevels > 1 {
-			c.trust[i] = likely
-		}
-	}
+	c := &Coder{table: newTable(tableBits), shift: 64 - tableBits, spell: make([]chance, spellSize)}
 	for i := range c.spell {
 		c.spell[i] = evens
 	}
@@ -115,6 +111,26 @@ func newCoder(tableBits int) *Coder {
 		}
 	}
 	return c
+}
+
+// trusted returns the chances of a kind.
+func (c *Coder) trusted(kind int) *trusts {
+	if t := c.trust[kind]; t != nil {
+		return t
+	}
+	t := new(trusts)
+	for i := range t {
+		for sure := range t[i] {
+			for past := range t[i][sure] {
+				t[i][sure][past] = evens
+				if sure > 1 {
+					t[i][sure][past] = likely
+				}
+			}
+		}
+	}
+	c.trust[kind] = t
+	return t
 }
 
 // Encoding reports whether the coder is given what it codes: it encodes, or is trained.
@@ -193,14 +209,14 @@ func (c *Coder) ValueOr(kind int, guesses []Guess, v uint64, spell func(v uint64
 	var trusts [Experts]*chance
 	var list [Experts]candidate
 	n := 0
-	weights, past := &c.mixer[kind], &c.past[kind]
+	weights, past, trust := &c.mixer[kind], &c.past[kind], c.trusted(kind)
 	for i := range guesses {
 		g := &guesses[i]
 		c.Recall(g)
 		if g.None {
 			continue
 		}
-		t := &c.trust[((kind*Experts+i)*sureLevels+int(g.Sure))*pastLevels+int(past[i]&(pastLevels-1))]
+		t := &trust[i][g.Sure][past[i]&(pastLevels-1)]
 		trusts[i], in[i] = t, stretch(t.p())
 		k := 0
 		for k < n && list[k].value != g.Value {

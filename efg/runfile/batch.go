@@ -102,8 +102,7 @@ func (rw *runWriter) processes(ordered []placed) error {
 			}
 		}
 		if i == len(all)-1 {
-			rw.beginGraphs()
-			if err := rw.endGroup(); err != nil {
+			if err := rw.beginGraphs(); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,7 @@
 package runfile
 
 import (
+	"bytes"
 	"container/list"
 	"fmt"
 	"sync"
@@ -75,6 +76,9 @@ func (r *Run) groupsOf(n int) ([]*readGroup, error) {
 	code, err := block.ReadCode(r.r, r.blocks[n].Ref, section)
 	if err != nil {
 		return nil, err
+	}
+	if r.decoded.groups != nil && bytes.Equal(code, r.decoded.code) {
+		return r.decoded.groups, nil
 	}
 	groups, err := decodeEvents(code)
 	if err != nil {

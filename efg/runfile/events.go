@@ -80,9 +80,12 @@ type eventCoder struct {
 	sites        map[uint64]*eventNode // last new node of each
 	atSites      map[uint64]*siteValues
 	headers      []uint64
-	headerNumber map[uint64]uint64 // in headers, and 1
-	tagWords     map[uint64][]bool // of a header: which words of its events are tags
-	total        int               // events of the block
+	headerNumber map[uint64]uint64  // in headers, and 1
+	commonNumber map[uint64]uint64  // of a common header: its number, and 1
+	common       uint64             // the last one that was new
+	classes      map[uint64][]uint8 // of a header: what kinds its events' words are of
+	total        int                // events of the block
+	defs         defOrder
 
 	// All events so far, of all streams.
 	visits []uint32 // numbers in known
@@ -103,14 +106,15 @@ type eventCoder struct {
 	match       int              // event that is guessed to be the next one, -1: none
 	matched     uint64           // how many were right
 	tags        map[uint64]*[2]uint64
-	ident       uint64 // the last one
-	largest     uint64
+	newest      uint64                 // definition
+	ofClass     [wordClasses][2]uint64 // the last two tokens of words of new nodes, different ones
+	ident       uint64                 // the last one
 	requests    requestOrder
 }
 
 func newEventCoder(c *mix.Coder) *eventCoder {
 	return &eventCoder{c: c, byKey: map[uint64]int{}, sites: map[uint64]*eventNode{}, atSites: map[uint64]*siteValues{},
-		headerNumber: map[uint64]uint64{}, tagWords: map[uint64][]bool{}, after: make([]uint32, 1<<afterBits)}
+		headerNumber: map[uint64]uint64{}, commonNumber: map[uint64]uint64{}, defs: newDefOrder(), classes: map[uint64][]uint8{}, after: make([]uint32, 1<<afterBits)}
 }
 
 // afterBits is how many bits of a hash find an event that may be the next one.
@@ -124,13 +128,19 @@ func (e *eventCoder) failf(format string, args ...any) {
 
 // Kinds of values, each with a mixer.
 const (
-	kindNode   = iota
-	kindWord   // kindWord + index, up to 7, of a word of a new node
-	kindForm   = kindWord + 8
-	kindHeader = kindForm + 1
-	kindOld    = kindHeader + 1
-	kindElem   = kindOld + 1
-	kindValue  = kindElem + 4 // kindValue + 8 * form + word, up to 7
+	kindNode     = iota
+	kindWord     // kindWord + class of a word of a new node
+	kindForm     = kindWord + wordClasses
+	kindHeader   = kindForm + 1
+	kindOld      = kindHeader + 1
+	kindElem     = kindOld + 1
+	kindValue    = kindElem + 4 // kindValue + 8 * form + word, up to 7
+	kindCommon   = kindValue + 32
+	kindDef      = kindCommon + 1
+	kindDefCount = kindDef + 1
+	kindDefText  = kindDefCount + 1
+	kindDefElem  = kindDefText + 1
+	kindDefWord  = kindDefElem + 1 // kindDefWord + kind of definition, up to 11
 )
 
 // Contexts, which keep apart what is equal otherwise.
@@ -142,13 +152,14 @@ const (
 	ctxWide
 	ctxMask
 	ctxForm
-	ctxTag
+	ctxClass
 	ctxEvents
 	ctxCopy
 	ctxCounted
 	ctxOld
 	ctxMembers
 	ctxHeader
+	ctxDef
 )
 
 // graph codes a stream.
@@ -222,7 +233,8 @@ func (e *eventCoder) begin() {
 	e.withHeader, e.lastHeaders = map[uint64][]int{}, [3]uint64{}
 	e.before, e.events, e.longer = [6]uint64{}, [4]uint64{}, 0
 	e.match, e.matched = -1, 0
-	e.tags, e.ident, e.largest = map[uint64]*[2]uint64{}, 0, 0
+	e.tags, e.ident, e.newest = map[uint64]*[2]uint64{}, 0, 0
+	e.ofClass = [wordClasses][2]uint64{}
 	e.requests = requestOrder{number: map[uint64]int{}, at: -1}
 }
 

@@ -12,26 +12,42 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// encodeEvents returns the code of an event block of these groups of graphs, after the number of
+// encodeEvents returns the code of an event block of these groups of definitions and graphs, after the number of
 // bits of its tables.
 func encodeEvents(groups []*readGroup, events uint64) ([]byte, error) {
 	tableBits := min(max(bits.Len64(events)+2, 17), mix.TableBits)
 	e := newEventCoder(mix.NewEncoder(tableBits))
 	defer e.c.Close()
+	e.train()
 	e.c.Number(mix.Hash(ctxMembers, 1), uint64(len(groups)))
 	for _, p := range groups {
 		e.c.Number(mix.Hash(ctxMembers, 2), p.members)
+		e.c.Bit(mix.Hash(ctxMembers, 3), p.kind == recordGraph)
 		for m := range p.members {
-			g, err := p.eventGraph(m)
-			if err != nil {
+			if err := e.member(p, m); err != nil {
 				return nil, err
-			}
-			if e.graph(g); e.err != nil {
-				return nil, e.err
 			}
 		}
 	}
 	return append([]byte{byte(tableBits)}, e.c.Finish()...), nil
+}
+
+// member encodes a member of a group.
+func (e *eventCoder) member(p *readGroup, m uint64) error {
+	if p.kind == recordDefs {
+		list, err := p.definitions(m)
+		if err != nil {
+			return err
+		}
+		e.definitions(list)
+		return e.err
+	}
+	g, err := p.eventGraph(m)
+	if err != nil {
+		return err
+	}
+	e.graph(g)
+	return e.err
 }
 
 // decodeEvents reads what encodeEvents made.
@@ -41,17 +57,15 @@ func decodeEvents(code []byte) ([]*readGroup, error) {
 	}
 	e := newEventCoder(mix.NewDecoder(code[1:], int(code[0])))
 	defer e.c.Close()
+	e.train()
 	n := e.c.Number(mix.Hash(ctxMembers, 1), 0)
 	var groups []*readGroup
 	for i := uint64(0); i < n && e.err == nil; i++ {
 		members := e.c.Number(mix.Hash(ctxMembers, 2), 0)
 		var p *recordGroup
+		graph := e.c.Bit(mix.Hash(ctxMembers, 3), false)
 		for m := uint64(0); m < members && e.err == nil; m++ {
-			g := e.graph(nil)
-			if e.err != nil {
-				break
-			}
-			u, err := g.record()
+			u, err := e.record(graph)
 			if err != nil {
 				return nil, err
 			}
@@ -59,7 +73,7 @@ func decodeEvents(code []byte) ([]*readGroup, error) {
 				p = newGroup(u)
 			}
 			if u.key != p.key() {
-				return nil, fmt.Errorf("%w: graphs of different shapes in group %d", errEvents, i)
+				return nil, fmt.Errorf("%w: records of different shapes in group %d", errEvents, i)
 			}
 			p.add(u, nil)
 		}
@@ -73,6 +87,25 @@ func decodeEvents(code []byte) ([]*readGroup, error) {
 		e.failf("%d bytes after them", e.c.Rest())
 	}
 	return groups, e.err
+}
+
+// record decodes a record.
+func (e *eventCoder) record(graph bool) (*record, error) {
+	if e.c.Overrun() {
+		e.failf("they end early")
+	}
+	if !graph {
+		list := e.definitions(nil)
+		if e.err != nil {
+			return nil, e.err
+		}
+		return recordOf(list), nil
+	}
+	g := e.graph(nil)
+	if e.err != nil {
+		return nil, e.err
+	}
+	return g.record()
 }
 
 // asRead is the group as it would be read from a file.

@@ -84,37 +84,6 @@ func (e *eventCoder) unexpected(g *eventGraph, actual int, known uint64) (_ uint
 	return uint64(e.local[fresh]) + 1, fresh
 }
 
-// header codes the header of an event's node: its number among those known, and 1, or 0 and itself.
-func (e *eventCoder) header(header uint64) uint64 {
-	b := &e.lastHeaders
-	number := uint64(0)
-	if k, ok := e.headerNumber[header]; ok {
-		number = k
-	}
-	number = e.c.Value(kindHeader, []mix.Guess{
-		{Context: mix.Hash(ctxHeader, b[0])}, {Context: mix.Hash(ctxHeader, b[0], b[1])}, {Context: mix.Hash(ctxHeader, b[0], b[1], b[2])},
-		{Context: mix.Hash(ctxHeader, b[0], e.before[0])}, {Context: mix.Hash(ctxHeader, e.before[0], e.before[1])},
-		{Context: mix.Hash(ctxHeader, uint64(len(e.local)))},
-	}, mix.Hash(ctxHeader, b[0]), 0, number)
-	if number > 0 {
-		if number > uint64(len(e.headers)) {
-			e.failf("header %d of %d", number, len(e.headers))
-			return 0
-		}
-		return e.headers[number-1]
-	}
-	header = e.c.Number(mix.Hash(ctxHeader), header)
-	if count := signature.Header(header).Words(); count < signature.FirstWord || count > signature.MaxWords {
-		e.failf("event of %d words", count)
-		return 0
-	}
-	if _, ok := e.headerNumber[header]; !ok {
-		e.headers = append(e.headers, header)
-		e.headerNumber[header] = uint64(len(e.headers))
-	}
-	return header
-}
-
 // knownAs is what is coded of a node: its number among those known, and 1, or 0.
 func (e *eventCoder) knownAs(g *eventGraph, actual int, guesses []mix.Guess) uint64 {
 	if actual < len(e.local) {
@@ -176,6 +145,10 @@ func (e *eventCoder) addLocal(k int) int {
 	e.withHeader[n.header] = append(e.withHeader[n.header], k)
 	e.likes[n.content()]++
 	e.sites[n.site()] = n
+	classes := e.classes[n.header]
+	for i := range n.words {
+		e.seenWord(n.words[i].token, classes[n.words[i].index])
+	}
 	return number
 }
 
@@ -228,17 +201,18 @@ func (e *eventCoder) content(n, given *eventNode, header uint64) {
 		e.failf("mask %#x of %d words", n.mask, count)
 		return
 	}
+	classes := e.classesOf(header)
 	for k := 1; k < count; k++ {
 		if n.mask>>k&1 == 0 {
-			e.word(n, given, k)
+			e.word(n, given, k, classes[k])
 		}
 	}
 	e.forms(n)
 	e.sites[mix.Hash(n.header)] = n
 }
 
-// word codes word k of a new node.
-func (e *eventCoder) word(n, given *eventNode, k int) {
+// word codes word k of a new node, which is of a class.
+func (e *eventCoder) word(n, given *eventNode, k int, class uint8) {
 	at := len(n.words)
 	var before [2]uint64
 	for i := range min(at, 2) {
@@ -248,11 +222,12 @@ func (e *eventCoder) word(n, given *eventNode, k int) {
 	if k == 1 || like == nil {
 		like = e.sites[mix.Hash(n.header)]
 	}
-	h, i, b := n.header, uint64(k), &e.before
+	h, i, b, c := n.header, uint64(k), &e.before, &e.ofClass[class]
 	callsite := uint64(0)
 	if at > 0 {
 		callsite = n.words[0].token
 	}
+	next := token.Of(token.Def, e.newest+1)
 	guesses := []mix.Guess{
 		{Context: mix.Hash(ctxWord, 4, h, i)},
 		{Context: mix.Hash(ctxWord, 5, h, i, callsite)},
@@ -263,6 +238,12 @@ func (e *eventCoder) word(n, given *eventNode, k int) {
 		{None: true},
 		{None: true},
 		{Context: mix.Hash(ctxWord, 10, i, h&0xffff, uint64(len(e.local)))},
+		{Value: next, Sure: 1},
+		{Value: next + 8, Sure: 1},
+		{Value: c[0], Sure: 1},
+		{Value: c[1], Sure: 1},
+		{Context: mix.Hash(ctxWord, 12, uint64(class), c[0])},
+		{Context: mix.Hash(ctxWord, 13, uint64(class), before[0])},
 	}
 	near := uint64(0)
 	if like != nil && at < len(like.words) {
@@ -275,12 +256,23 @@ func (e *eventCoder) word(n, given *eventNode, k int) {
 		w = given.words[at]
 		w.token = e.chosen(&w, guesses)
 	}
-	w.token = e.c.Value(kindWord+min(k, 7), guesses, mix.Hash(ctxWord, i, h), near, w.token)
+	w.token = e.c.Value(kindWord+int(class), guesses, mix.Hash(ctxWord, uint64(class)), near, w.token)
 	w.alt = w.token
 	if w.token&7 == token.Wide {
-		w.wide = e.c.Value(kindWord+min(k, 7), []mix.Guess{{Context: mix.Hash(ctxWide, h, i)}}, mix.Hash(ctxWide, i), 0, w.wide)
+		w.wide = e.c.Value(kindWord+int(class), []mix.Guess{{Context: mix.Hash(ctxWide, h, i)}}, mix.Hash(ctxWide, i), 0, w.wide)
 	}
 	n.words = append(n.words, w)
+	e.seenWord(w.token, class)
+}
+
+// seenWord takes a token of a word of a new node for those that follow.
+func (e *eventCoder) seenWord(t uint64, class uint8) {
+	if t&7 == token.Def {
+		e.newest = max(e.newest, t>>3)
+	}
+	if c := &e.ofClass[class]; c[0] != t {
+		*c = [2]uint64{t, c[0]}
+	}
 }
 
 // chosen is the token, of the two that a word may have, that is guessed.
@@ -326,38 +318,14 @@ func (e *eventCoder) attrsOf(n *eventNode) {
 	if signature.Header(n.header).Counted() {
 		return
 	}
-	tags := e.tagsOf(n.header)
+	classes := e.classesOf(n.header)
 	for m := n.mask; m != 0; m &= m - 1 {
 		k := bits.TrailingZeros64(m)
-		a := eventAttr{word: k, form: signature.Header(n.header).Form(k), tag: tags[k], where: mix.Hash(n.key, uint64(k)), site: mix.Hash(n.site(), uint64(k))}
+		a := eventAttr{word: k, form: signature.Header(n.header).Form(k), tag: classes[k] == tagClass, where: mix.Hash(n.key, uint64(k)), site: mix.Hash(n.site(), uint64(k))}
 		if a.at = e.atSites[a.site]; a.at == nil {
 			a.at = &siteValues{}
 			e.atSites[a.site] = a.at
 		}
 		n.attrs = append(n.attrs, a)
 	}
-}
-
-// tagsOf codes, once for each header, which words are tags.
-func (e *eventCoder) tagsOf(header uint64) []bool {
-	if t, ok := e.tagWords[header]; ok {
-		return t
-	}
-	t := make([]bool, signature.Header(header).Words())
-	for k := signature.FirstWord; k < len(t); k++ {
-		t[k] = e.c.Bit(mix.Hash(ctxTag, uint64(k)), isTag(header, k))
-	}
-	e.tagWords[header] = t
-	return t
-}
-
-// isTag reports whether word k of events with this header is a tag. Only the writer asks.
-func isTag(header uint64, k int) bool {
-	p := signature.ProcByID(signature.Header(header).Proc())
-	if p == nil || k >= len(p.Words) || p.Words[k].Param < 0 {
-		return false
-	}
-	w := &p.Words[k]
-	kind := p.Params[w.Param].Kind
-	return kind == signature.Tag || kind == signature.Status && w.Part == signature.MessageTag
 }

@@ -30,7 +30,7 @@ func (e *eventCoder) value(n *eventNode, number int, a *eventAttr, hash, want ui
 	switch {
 	case a.form == signature.IdentForm:
 		guesses[11] = mix.Guess{Value: e.ident, Sure: 2}
-		guesses[12] = mix.Guess{Value: e.largest + 2, Sure: 3}
+		guesses[12] = mix.Guess{Value: 2*e.newest + 2, Sure: 3}
 	case a.tag:
 		t := e.tag(n)
 		guesses[11] = mix.Guess{Value: t[0], Sure: 2}
@@ -52,7 +52,7 @@ func (e *eventCoder) seen(n *eventNode, number int, a *eventAttr, v uint64) {
 	case a.form == signature.SlotForm:
 		e.requests.made(number, v)
 	case a.form == signature.IdentForm && v&1 == 0:
-		e.ident, e.largest = v, max(e.largest, v)
+		e.ident, e.newest = v, max(e.newest, v>>1)
 	case a.tag:
 		t := e.tag(n)
 		*t = [2]uint64{v, v - t[0]}

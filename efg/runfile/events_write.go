@@ -30,13 +30,45 @@ func fewEvents(sources []source, most uint64) bool {
 	return true
 }
 
-// beginGraphs begins to encode the groups of graphs that were set aside.
-func (rw *runWriter) beginGraphs() {
-	if len(rw.aside) == 0 {
-		return
+// beginGraphs begins to encode the groups that were set aside.
+func (rw *runWriter) beginGraphs() error {
+	aside := rw.aside
+	rw.aside = nil
+	worth := worthEvents(aside)
+	for _, p := range aside {
+		if worth[p.kind] {
+			rw.aside = append(rw.aside, p)
+		} else if err := rw.put(p); err != nil {
+			return err
+		}
 	}
-	rw.eventCode = make(chan []byte, 1)
+	if err := rw.endGroup(); err != nil || len(rw.aside) == 0 {
+		return err
+	}
+	rw.eventCode = make(chan decodedEvents, 1)
 	go func() { rw.eventCode <- eventBlock(rw.aside) }()
+	return nil
+}
+
+// Graphs of many events are not coded as these if their columns take next to nothing before they
+// are compressed, and many definitions are not either: it would take long.
+const (
+	freeEvents      = 1 << 14
+	eventsPerByte   = 128
+	definitionsSize = 1 << 17 // bytes, as columns before they are compressed
+)
+
+// worthEvents reports which kinds of these groups go into an event block.
+func worthEvents(groups []*openGroup) (worth [recordKinds]bool) {
+	events := uint64(0)
+	var size [recordKinds]uint64
+	for _, p := range groups {
+		size[p.kind] += uint64(p.size())
+		events += p.events()
+	}
+	worth[recordGraph] = events <= freeEvents || events <= eventsPerByte*size[recordGraph]
+	worth[recordDefs] = worth[recordGraph] && size[recordDefs] <= definitionsSize
+	return worth
 }
 
 // endGraphs writes what beginGraphs began: as events, or, where that is smaller, as columns.
@@ -44,8 +76,8 @@ func (rw *runWriter) endGraphs() error {
 	if rw.eventCode == nil {
 		return nil
 	}
-	if code := <-rw.eventCode; code != nil {
-		n, err := rw.enqueueRaw(blockEvents, code)
+	if rw.decoded = <-rw.eventCode; rw.decoded.groups != nil {
+		n, err := rw.enqueueRaw(blockEvents, block.AppendCode(nil, blockEvents, rw.decoded.code))
 		for i, p := range rw.aside {
 			rw.groups[p.id].place = n<<20 | i
 		}
@@ -59,10 +91,16 @@ func (rw *runWriter) endGraphs() error {
 	return rw.endGroup()
 }
 
-// eventBlock returns the event block of groups of graphs; nil if it is not smaller than their
+// decodedEvents is the code of an event block, and the groups that it decodes to.
+type decodedEvents struct {
+	code   []byte
+	groups []*readGroup // nil: there is no event block
+}
+
+// eventBlock returns the event block of groups of graphs; none if it is not smaller than their
 // columns, or does not give the graphs back: a recorder makes none of these, but a file that was
 // made by other means may hold them.
-func eventBlock(groups []*openGroup) []byte {
+func eventBlock(groups []*openGroup) decodedEvents {
 	events := uint64(0)
 	var want []*readGroup
 	for _, p := range groups {
@@ -71,31 +109,31 @@ func eventBlock(groups []*openGroup) []byte {
 	}
 	size := make(chan int, 1)
 	go func() { size <- columnsSize(groups) }()
-	code, err := encodeChecked(want, events)
-	if least := <-size; err != nil || len(code) >= least {
-		return nil
+	d, err := encodeChecked(want, events)
+	if least := <-size; err != nil || len(d.code) >= least {
+		return decodedEvents{}
 	}
-	return block.AppendCode(nil, blockEvents, code)
+	return d
 }
 
 var errNotSame = errors.New("events of another graph")
 
 // encodeChecked is encodeEvents, and makes sure that decodeEvents gives the groups back.
-func encodeChecked(want []*readGroup, events uint64) ([]byte, error) {
+func encodeChecked(want []*readGroup, events uint64) (d decodedEvents, err error) {
 	code, err := encodeEvents(want, events)
 	if err != nil {
-		return nil, err
+		return d, err
 	}
 	got, err := decodeEvents(code)
 	if err != nil || len(got) != len(want) {
-		return nil, errors.Join(errNotSame, err)
+		return d, errors.Join(errNotSame, err)
 	}
 	for i := range want {
 		if err := sameGroup(got[i], want[i]); err != nil {
-			return nil, err
+			return d, err
 		}
 	}
-	return code, nil
+	return decodedEvents{code, got}, nil
 }
 
 // events is the number of events of the group's first member, times its members, or so.

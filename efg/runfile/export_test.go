@@ -19,5 +19,6 @@ func EncodeWithin(w io.Writer, procs []*efg.Process, meta Meta, limit int) error
 		sources[i] = &memorySource{proc: p}
 	}
 	meta.Sites = findSites(meta.Sites, procs)
-	return packWith(w, sources, meta, false, packing{openLimit: limit, events: maxBlockEvents, mixed: true})
+	_, err := packWith(w, sources, meta, false, packing{openLimit: limit, events: maxBlockEvents, mixed: true})
+	return err
 }

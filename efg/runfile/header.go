@@ -3,6 +3,7 @@ package runfile
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -16,10 +17,12 @@ const (
 	// featurePending: streams may have calls in progress.
 	featurePending = 1 << 0
 	// featureEvents: there may be event blocks.
-	featureEvents = 1 << 1
+	featureEvents = 1 << 3
 	// featureMixed: blocks may be mixed.
-	featureMixed = 1 << 2
+	featureMixed = 1 << 4
 	features     = featurePending | featureEvents | featureMixed
+	// unreleased are features that only versions between releases wrote.
+	unreleased = 1<<1 | 1<<2
 )
 
 // featuresOf returns the features that a file of these sources needs.
@@ -67,6 +70,8 @@ func (r *Run) checkHeader() error {
 	switch {
 	case version < plainVersion || (version == plainVersion) != (r.features == 0):
 		return &CorruptError{Section: "header", Offset: 8, Cause: fmt.Errorf("version %d, features %#x", version, r.features)}
+	case r.features&unreleased != 0:
+		return &CorruptError{Section: "header", Offset: 12, Cause: errors.New("blocks of a development version that was never released")}
 	case r.features&^features != 0:
 		return fmt.Errorf("%w: features %#x, this one reads %#x", ErrNewerVersion, r.features, features)
 	}

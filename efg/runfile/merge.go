@@ -16,18 +16,20 @@ import (
 // result depends on the content of the parts, not on their number, order or grouping. Memory is
 // bounded by the parts' indexes and the result's shared tables.
 func MergeRuns(path string, parts []string) error {
-	return writeFile(path, func(w io.Writer) error { return EncodeMerged(w, parts) })
+	return writeFile(path, func(w io.Writer) error { return new(Writer).EncodeMerged(w, parts) })
 }
 
 // EncodeMerged writes the content of a run file merged from several. Errors about parts are
 // PartError, DifferentError and DuplicateError.
-func EncodeMerged(w io.Writer, parts []string) error { return merge(w, parts, false) }
+func (w *Writer) EncodeMerged(out io.Writer, parts []string) error { return w.merge(out, parts, false) }
 
 // EncodeMergedPart writes the content of a run file that is to be merged further, like
 // EncodePart.
-func EncodeMergedPart(w io.Writer, parts []string) error { return merge(w, parts, true) }
+func (w *Writer) EncodeMergedPart(out io.Writer, parts []string) error {
+	return w.merge(out, parts, true)
+}
 
-func merge(w io.Writer, parts []string, part bool) error {
+func (w *Writer) merge(out io.Writer, parts []string, part bool) error {
 	if len(parts) == 0 {
 		return errors.New("nothing to merge")
 	}
@@ -54,7 +56,7 @@ func merge(w io.Writer, parts []string, part bool) error {
 	if err := checkDuplicates(sources); err != nil {
 		return err
 	}
-	return pack(w, sources, meta, part)
+	return w.pack(out, sources, meta, part)
 }
 
 // mergeCacheSize is the approximate maximum size of the parts' decoded blocks that are kept.

@@ -121,7 +121,7 @@ func TestCallsInProgressMerge(t *testing.T) {
 	}
 	parts := []string{part("c", procs[11:]...), part("a", procs[:1]...), part("b", procs[1:11]...)}
 	var got bytes.Buffer
-	if err := EncodeMerged(&got, parts); err != nil {
+	if err := new(Writer).EncodeMerged(&got, parts); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got.Bytes(), want) {

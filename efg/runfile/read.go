@@ -56,8 +56,9 @@ type Run struct {
 	mu        sync.Mutex
 	keys      map[int]shapeKey    // of groups
 	classKeys map[int]*memberKeys // of groups, see RankClass
-	ordinal   []uint64            // by process: member of its group of definitions
-	members   []uint64            // by stream: its number among the members of its group
+	ordinal   []uint64            // of each process: member of its group of definitions
+	members   []uint64            // of each stream: its number among the members of its group
+	decoded   decodedEvents       // what the writer of the file decoded already
 }
 
 // groupRef is what the index says about a group.

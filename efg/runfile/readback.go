@@ -5,11 +5,12 @@ import (
 	"io"
 )
 
-// ReadBack reads a run file of this size that was just written: all of its groups, and one of
-// the processes that share all of their groups.
-func ReadBack(file io.ReaderAt, size int64) error {
+// ReadBack reads the run file of this size that was just written: all of its groups, and one of
+// the processes that share all of their groups. It may be called once.
+func (w *Writer) ReadBack(file io.ReaderAt, size int64) error {
 	r, err := NewRun(file, size)
 	if err == nil {
+		r.decoded, w.decoded = w.decoded, decodedEvents{}
 		err = r.readBack()
 	}
 	if err != nil {

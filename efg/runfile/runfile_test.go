@@ -150,7 +150,7 @@ func encodeWith(t testing.TB, procs []*efg.Process, meta Meta, how packing) []by
 	}
 	meta.Sites = findSites(meta.Sites, procs)
 	var b bytes.Buffer
-	if err := packWith(&b, sources, meta, false, how); err != nil {
+	if _, err := packWith(&b, sources, meta, false, how); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

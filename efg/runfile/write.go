@@ -37,22 +37,36 @@ func writeFile(path string, content func(io.Writer) error) error {
 
 // EncodeRun writes the content of a run file.
 func EncodeRun(w io.Writer, procs []*efg.Process, meta Meta) error {
-	return encodeProcs(w, procs, meta, false)
+	return new(Writer).EncodeRun(w, procs, meta)
 }
 
 // EncodePart writes the content of a run file that is to be merged: it keeps what a file of
 // many processes omits, whatever the number of processes.
 func EncodePart(w io.Writer, procs []*efg.Process, meta Meta) error {
-	return encodeProcs(w, procs, meta, true)
+	return new(Writer).EncodePart(w, procs, meta)
 }
 
-func encodeProcs(w io.Writer, procs []*efg.Process, meta Meta, part bool) error {
+// Writer writes the content of run files, and remembers of the last one what it decoded and
+// compared while it wrote: ReadBack does not decode that again.
+type Writer struct{ decoded decodedEvents }
+
+// EncodeRun is like the function of that name.
+func (w *Writer) EncodeRun(out io.Writer, procs []*efg.Process, meta Meta) error {
+	return w.encodeProcs(out, procs, meta, false)
+}
+
+// EncodePart is like the function of that name.
+func (w *Writer) EncodePart(out io.Writer, procs []*efg.Process, meta Meta) error {
+	return w.encodeProcs(out, procs, meta, true)
+}
+
+func (w *Writer) encodeProcs(out io.Writer, procs []*efg.Process, meta Meta, part bool) error {
 	sources := make([]source, len(procs))
 	for i, p := range procs {
 		sources[i] = &memorySource{proc: p}
 	}
 	meta.Sites = findSites(meta.Sites, procs)
-	return pack(w, sources, meta, part)
+	return w.pack(out, sources, meta, part)
 }
 
 // source is a process that is to be packed.
@@ -114,7 +128,8 @@ type runWriter struct {
 	byEvents bool         // graphs are set aside, for an event block
 	aside    []*openGroup // groups of graphs, in the order of their ends
 	// eventCode is their event block, or nil if columns are smaller.
-	eventCode chan []byte
+	eventCode chan decodedEvents
+	decoded   decodedEvents
 }
 
 // openGroup is a group that may get more members.
@@ -143,8 +158,9 @@ const groupSize = 128 << 10
 const openLimit = 128 << 20
 
 // pack writes a run file, or a part of one.
-func pack(w io.Writer, sources []source, meta Meta, part bool) error {
-	return packWith(w, sources, meta, part, packing{openLimit: openLimit, events: maxBlockEvents, mixed: true})
+func (w *Writer) pack(out io.Writer, sources []source, meta Meta, part bool) (err error) {
+	w.decoded, err = packWith(out, sources, meta, part, packing{openLimit: openLimit, events: maxBlockEvents, mixed: true})
+	return err
 }
 
 // packing says how a file is packed. Tests change it.
@@ -154,7 +170,7 @@ type packing struct {
 	mixed     bool   // blocks may be mixed
 }
 
-func packWith(w io.Writer, sources []source, meta Meta, part bool, how packing) error {
+func packWith(w io.Writer, sources []source, meta Meta, part bool, how packing) (decodedEvents, error) {
 	bw := bufio.NewWriterSize(w, 1<<16)
 	rw := &runWriter{
 		packing: how,
@@ -167,6 +183,14 @@ func packWith(w io.Writer, sources []source, meta Meta, part bool, how packing) 
 	rw.exact = isExact(ordered, worlds, part)
 	rw.byEvents = !part && fewEvents(sources, how.events)
 	rw.features = rw.featuresOf(sources)
+	if err := rw.all(ordered, meta); err != nil {
+		return decodedEvents{}, err
+	}
+	return rw.decoded, bw.Flush()
+}
+
+// all writes everything.
+func (rw *runWriter) all(ordered []placed, meta Meta) error {
 	if err := rw.count(ordered); err != nil {
 		return err
 	}
@@ -176,10 +200,7 @@ func packWith(w io.Writer, sources []source, meta Meta, part bool, how packing) 
 	if err := rw.processes(ordered); err != nil {
 		return err
 	}
-	if err := rw.finish(meta); err != nil {
-		return err
-	}
-	return bw.Flush()
+	return rw.finish(meta)
 }
 
 // isExact reports whether each stream gets its hash. In a part it does if its sources have
@@ -292,7 +313,7 @@ func (rw *runWriter) end(p *openGroup) error {
 	delete(rw.open, rw.groups[p.id].key)
 	rw.recent.Remove(p.place)
 	rw.held -= p.memory
-	if rw.byEvents && p.kind == recordGraph {
+	if rw.byEvents && (p.kind == recordGraph || p.kind == recordDefs) {
 		rw.aside = append(rw.aside, p)
 		return nil
 	}

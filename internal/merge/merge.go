@@ -145,7 +145,7 @@ func (m *merger) fitsInMemory() bool {
 
 // makeAtOnce writes the output from the segments of the only chunk.
 func (m *merger) makeAtOnce(out *durable.File) (*Result, error) {
-	o, err := m.makeOfSegments(&m.plan.chunks[0], out, runfile.EncodeRun)
+	o, err := m.makeOfSegments(&m.plan.chunks[0], out, (*runfile.Writer).EncodeRun)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ func (m *merger) finish(out *durable.File) (*Result, error) {
 			origin[m.partFile(c)] = c
 		}
 	}
-	left, err := m.write(out, parts, runfile.EncodeMerged)
+	left, err := m.write(out, parts, (*runfile.Writer).EncodeMerged)
 	if err != nil {
 		return nil, explain(err, origin)
 	}
@@ -203,9 +203,10 @@ func (m *merger) finish(out *durable.File) (*Result, error) {
 
 // write writes a run file from parts. Inputs that cannot be read are omitted if that was
 // requested; if none remain, there is no file.
-func (m *merger) write(out *durable.File, parts []string, encode func(io.Writer, []string) error) (left []string, err error) {
+func (m *merger) write(out *durable.File, parts []string, encode func(*runfile.Writer, io.Writer, []string) error) (left []string, err error) {
 	for len(parts) > 0 {
-		err := out.Write(func(w io.Writer) error { return encode(w, parts) }, runfile.ReadBack)
+		var rw runfile.Writer
+		err := out.Write(func(w io.Writer) error { return encode(&rw, w, parts) }, rw.ReadBack)
 		var broken *runfile.PartError
 		if !m.opt.SkipBroken || !errors.As(err, &broken) {
 			return left, err

@@ -19,7 +19,7 @@ import (
 )
 
 // encoder writes a run file, or a part of one, from processes.
-type encoder func(w io.Writer, procs []*efg.Process, meta runfile.Meta) error
+type encoder func(w *runfile.Writer, out io.Writer, procs []*efg.Process, meta runfile.Meta) error
 
 // makeOfSegments writes a file from a chunk of segments.
 func (m *merger) makeOfSegments(c *chunk, out *durable.File, encode encoder) (*outcome, error) {
@@ -72,7 +72,8 @@ func (m *merger) makeOfSegments(c *chunk, out *durable.File, encode encoder) (*o
 // omitted if that was requested.
 func (m *merger) writeOf(procs []*efg.Process, paths []string, meta runfile.Meta, out *durable.File, encode encoder) (left []string, err error) {
 	for len(procs) > 0 {
-		err := out.Write(func(w io.Writer) error { return encode(w, procs, meta) }, runfile.ReadBack)
+		var rw runfile.Writer
+		err := out.Write(func(w io.Writer) error { return encode(&rw, w, procs, meta) }, rw.ReadBack)
 		if err == nil || isSystem(err) {
 			return left, err
 		}
@@ -94,9 +95,10 @@ func (m *merger) writeOf(procs []*efg.Process, paths []string, meta runfile.Meta
 func firstBroken(procs []*efg.Process, meta runfile.Meta, encode encoder) (int, error) {
 	for i := range procs {
 		var file bytes.Buffer
-		err := encode(&file, procs[i:i+1], meta)
+		var rw runfile.Writer
+		err := encode(&rw, &file, procs[i:i+1], meta)
 		if err == nil {
-			err = runfile.ReadBack(bytes.NewReader(file.Bytes()), int64(file.Len()))
+			err = rw.ReadBack(bytes.NewReader(file.Bytes()), int64(file.Len()))
 		}
 		if err != nil {
 			return i, err

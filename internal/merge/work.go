@@ -186,9 +186,9 @@ func (m *merger) make(c *chunk) (*outcome, error) {
 	}
 	defer out.Discard()
 	if c.kind == segmentFile {
-		return m.makeOfSegments(c, out, runfile.EncodePart)
+		return m.makeOfSegments(c, out, (*runfile.Writer).EncodePart)
 	}
-	left, err := m.write(out, c.paths(), runfile.EncodeMergedPart)
+	left, err := m.write(out, c.paths(), (*runfile.Writer).EncodeMergedPart)
 	if err != nil {
 		return nil, explain(err, nil)
 	}

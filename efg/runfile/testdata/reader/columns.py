@@ -196,24 +196,49 @@ def column(encoding, data, n):
     return adaptive(data, n, encoding)
 
 
-PRIMER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../block/primer.txt")
+BLOCK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../block")
+
+
+def examples(kind):
+    """The columns of each example of a kind of block."""
+    found, lines = [], None
+    with open(os.path.join(BLOCK, "columns.txt")) as f:
+        for line in f:
+            fields = line.split()
+            if fields[:1] == ["block"]:
+                lines = []
+                if int(fields[1]) == kind:
+                    found.append(lines)
+                continue
+            lines.append([int(x) for x in fields])
+    return found
 
 
 class Mixed:
-    """The columns of a mixed block."""
+    """The columns of a mixed block of a kind."""
 
-    def __init__(self, code):
-        self.c = c = Coder(code, 15)
-        self.columns, self.primed = [], False
-        empty = 0
-        for i in range(c.number(hash_of(1))):
-            n = c.number(hash_of(2, empty))
+    def __init__(self, code, kind):
+        self.c, self.primed = Coder(code, 15), False
+        self.c.training = True
+        for example in examples(kind):
+            self.take(example)
+        self.c.training = False
+        self.take([])
+
+    def take(self, given):
+        c, self.columns, empty = self.c, [], 0
+        for i in range(c.number(hash_of(1), len(given))):
+            column = given[i] if given else []
+            n = c.number(hash_of(2, empty), len(column))
             empty = empty << 1 & 3 | (n == 0)
             text = c.flag(hash_of(4, i))
             self.columns.append([])
-            (self.text if text else self.column)(i, n)
+            if text:
+                self.text(i, n)
+            else:
+                self.column(i, n, column)
 
-    def column(self, i, n):
+    def column(self, i, n, given):
         beside = self.columns[i - 1] if i else []
         a = b = d = 0
         for k in range(n):
@@ -222,14 +247,14 @@ class Mixed:
                 hash_of(3, 1, i, a), hash_of(3, 2, i, a, b), hash_of(3, 3, i, a, b, d), hash_of(3, 4, i),
                 (2 * a - b & M64, 1), hash_of(3, 5, i, near), hash_of(3, 6, i, near, a), hash_of(3, 7, a, b),
             ]
-            v = self.c.value(min(i, 62), guesses, hash_of(3, 8, i), a)
+            v = self.c.value(min(i, 126), guesses, hash_of(3, 8, i), a, given[k] if given else 0)
             self.columns[i].append(v)
             a, b, d = v, a, b
 
     def text(self, i, n):
         if not self.primed:
             self.primed = self.c.training = True
-            with open(PRIMER, "rb") as f:
+            with open(os.path.join(BLOCK, "primer.txt"), "rb") as f:
                 last = (0,) * 5
                 for v in f.read():
                     self.byte(last, v)
@@ -244,7 +269,7 @@ class Mixed:
     def byte(self, last, v=0):
         guesses = [hash_of(5, n, *last[:n]) for n in range(1, 6)]
         spell = lambda: self.c.tree(hash_of(5, 6, last[0]), hash_of(5, 7), 8, v)
-        return self.c.value_or(63, guesses, spell, v)
+        return self.c.value_or(127, guesses, spell, v)
 
 
 class Block:
@@ -258,7 +283,7 @@ class Block:
         need(struct.unpack("<Q", data[-8:])[0] == xxh64(body), "checksum differs")
         need(body[0] & 127 == kind, "block of kind %d, not %d" % (body[0] & 127, kind))
         if body[0] & 128:
-            self.columns = Mixed(body[1:]).columns
+            self.columns = Mixed(body[1:], kind).columns
             self.next = [0] * len(self.columns)
             return
         count, at = uvarint(body, 1)

@@ -1,10 +1,13 @@
 """Event blocks of a run file, as efg/runfile/FORMAT.md specifies them."""
 
+import os
+
 from columns import M64, need, zigzag
+from definitions import Definitions
 from mixing import Coder, hash_of
 
-NODE, WORD, VALUE, ELEM, WIDE, MASK, FORM, TAG, EVENTS, COPY, COUNTED, OLD, MEMBERS, HEADER = range(1, 15)
-KIND_WORD, KIND_FORM, KIND_HEADER, KIND_OLD, KIND_ELEM, KIND_VALUE = 1, 9, 10, 11, 12, 16
+NODE, WORD, VALUE, ELEM, WIDE, MASK, FORM, CLASS, EVENTS, COPY, COUNTED, OLD, MEMBERS, HEADER, DEFINITION = range(1, 16)
+KIND_WORD, KIND_FORM, KIND_HEADER, KIND_OLD, KIND_ELEM, KIND_VALUE, KIND_COMMON = 1, 41, 42, 43, 44, 48, 80
 SCALAR, IDENT, VEC, SLOT = range(4)
 
 
@@ -43,14 +46,38 @@ class Node:
         return hash_of(self.header)
 
 
+def common_headers():
+    """Headers and the classes of their words."""
+    name = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../headers.txt")
+    with open(name) as f:
+        return [(h, classes) for h, *classes in ([int(x) for x in line.split()] for line in f)]
+
+
 class Block:
     """What is known of all streams of a block so far."""
 
     def __init__(self, code, forms):
         need(code and 8 <= code[0] <= 20, "size of tables")
         self.c, self.forms = Coder(code[1:], code[0]), forms
-        self.known, self.by_key, self.sites, self.at_sites, self.headers, self.tags_of = [], {}, {}, {}, [], {}
+        self.known, self.by_key, self.sites, self.at_sites, self.headers, self.classes = [], {}, {}, {}, [], {}
         self.visits, self.hashes, self.values, self.after = [], [], [], {}
+        self.common, self.last_common, self.definitions = common_headers(), 0, Definitions(self)
+        self.c.training = True
+        for header, classes in self.common:
+            self.classes_of(header, classes)
+        self.c.training = False
+
+    def classes_of(self, header, given=None):
+        """The classes of the words of a header's events."""
+        if header not in self.classes:
+            last, found = 0, [0]
+            for k in range(1, header >> 24 & 0xFF):
+                guesses = [hash_of(CLASS, last), hash_of(CLASS, last, k)]
+                last = self.c.value(KIND_FORM, guesses, hash_of(CLASS), 0, given[k - 1] if given else 0)
+                need(last < 40, "class of a word")
+                found.append(last)
+            self.classes[header] = found
+        return self.classes[header]
 
     def form(self, header, k):
         letters = self.forms.get(header & 0xFFFF, "")
@@ -89,7 +116,8 @@ class Stream:
         self.local, self.number_of, self.likes, self.with_header = [], {}, {}, {}
         self.last_headers, self.before, self.last, self.longer = [0] * 3, [0] * 6, [0] * 4, 0
         self.match, self.matched = -1, 0
-        self.tags, self.ident, self.largest, self.requests = {}, 0, 0, Requests()
+        self.tags, self.ident, self.newest, self.requests = {}, 0, 0, Requests()
+        self.of_class = {}
         n, i = self.c.number(hash_of(EVENTS)), 0
         first = len(block.visits)
         while i < n:
@@ -192,6 +220,16 @@ class Stream:
         self.with_header.setdefault(node.header, []).append(k)
         self.likes[node.content()] = self.likes.get(node.content(), 0) + 1
         self.b.sites[node.site()] = node
+        classes = self.b.classes[node.header]
+        for k, token in node.words:
+            self.seen_word(token, classes[k])
+
+    def seen_word(self, token, c):
+        if token & 7 == 2:
+            self.newest = max(self.newest, token >> 3)
+        last = self.of_class.get(c, (0, 0))
+        if last[0] != token:
+            self.of_class[c] = token, last[0]
 
     def unexpected(self):
         header = self.header()
@@ -213,12 +251,17 @@ class Stream:
 
     def header(self):
         b, h, p = self.b, self.last_headers, self.before
-        guesses = [hash_of(HEADER, *h[:n]) for n in (1, 2, 3)]
-        guesses += [hash_of(HEADER, h[0], p[0]), hash_of(HEADER, p[0], p[1]), hash_of(HEADER, len(self.local))]
+        guesses = [hash_of(HEADER, n, *h[:n]) for n in (1, 2, 3)]
+        guesses += [hash_of(HEADER, 4, p[0]), hash_of(HEADER, 5, p[0], p[1]), hash_of(HEADER, 6, len(self.local))]
         n = self.c.value(KIND_HEADER, guesses, hash_of(HEADER, h[0]), 0)
         need(n <= len(b.headers), "no such header")
         if n == 0:
-            header = self.c.number(hash_of(HEADER))
+            guesses = [hash_of(HEADER, 7, h[0]), (b.last_common + 1, 1)]
+            common = self.c.value(KIND_COMMON, guesses, hash_of(HEADER, 7), 0)
+            need(common <= len(b.common), "common header")
+            if common > 0:
+                b.last_common = common
+            header = b.common[common - 1][0] if common > 0 else self.c.number(hash_of(HEADER))
             need(3 <= header >> 24 & 0xFF <= 32, "words of an event")
             if header not in b.headers:
                 b.headers.append(header)
@@ -232,9 +275,10 @@ class Stream:
         node.mask = self.c.value(KIND_FORM, guesses, hash_of(MASK), 0)
         count = h >> 24 & 0xFF
         need(node.mask >> count == 0 and node.mask & 1 == 0, "mask")
+        classes = self.b.classes_of(h)
         for k in range(1, count):
             if node.mask >> k & 1 == 0:
-                self.word(node, k)
+                self.word(node, k, classes[k])
         if not h >> 19 & 1:
             for k in range(1, count):
                 if node.mask >> k & 1:
@@ -244,40 +288,42 @@ class Stream:
                         node.forms.append(form)
         self.b.sites[hash_of(h)] = node
 
-    def word(self, node, k):
+    def word(self, node, k, c):
         h, p, at = node.header, self.before, len(node.words)
         sites = self.b.sites
         like = sites.get(node.site()) if k != 1 else None
         like = like or sites.get(hash_of(h))
         tokens = [t for _, t in node.words]
         one, two = ([0, 0] + tokens)[-1], ([0, 0] + tokens)[-2]
+        last = self.of_class.get(c, (0, 0))
         guesses = [
             hash_of(WORD, 4, h, k), hash_of(WORD, 5, h, k, tokens[0] if tokens else 0), hash_of(WORD, 6, h, k, one),
             hash_of(WORD, 7, h, k, one, two), hash_of(WORD, 8, h, k, p[0]), hash_of(WORD, 9, h, k, p[0], p[1]),
             None, None, hash_of(WORD, 10, k, h & 0xFFFF, len(self.local)),
+            ((self.newest + 1) << 3 | 2, 1), ((self.newest + 2) << 3 | 2, 1), (last[0], 1), (last[1], 1),
+            hash_of(WORD, 12, c, last[0]), hash_of(WORD, 13, c, one),
         ]
         near = 0
         if like and at < len(like.words):
             near = like.words[at][1]
             guesses[6:8] = (near, 1), hash_of(WORD, 11, h, k, near)
-        kind = KIND_WORD + min(k, 7)
-        token, wide = self.c.value(kind, guesses, hash_of(WORD, k, h), near), 0
+        kind = KIND_WORD + c
+        token, wide = self.c.value(kind, guesses, hash_of(WORD, c), near), 0
         if token & 7 == 7:
             wide = self.c.value(kind, [hash_of(WIDE, h, k)], hash_of(WIDE, k), 0)
         node.words.append((k, token))
         node.wides.append(wide)
+        self.seen_word(token, c)
 
     def attributes(self, node):
         if node.header >> 19 & 1:
             return
         h, count = node.header, node.header >> 24 & 0xFF
-        if h not in self.b.tags_of:
-            self.b.tags_of[h] = [k >= 3 and self.c.flag(hash_of(TAG, k)) for k in range(count)]
         for k in range(1, count):
             if node.mask >> k & 1:
                 where, site = hash_of(node.key, k), hash_of(node.site(), k)
                 at = self.b.at_sites.setdefault(site, [0, 0])
-                node.attributes.append(Attribute(k, self.b.form(h, k), self.b.tags_of[h][k], where, site, at))
+                node.attributes.append(Attribute(k, self.b.form(h, k), self.b.classes[h][k] == 1, where, site, at))
 
     def tag(self, node):
         found = [token for k, token in node.words[:2] if k == 2]
@@ -293,7 +339,7 @@ class Stream:
             (2 * x - y & M64, 1), hash_of(VALUE, 8, node.header & 0xFFFF, a.word, e[0]), (a.at[0], 1), None, None, None,
         ]
         if a.form == IDENT:
-            guesses[11:13] = (self.ident, 2), (self.largest + 2, 3)
+            guesses[11:13] = (self.ident, 2), (2 * self.newest + 2, 3)
         elif a.tag:
             last, step = self.tag(node)
             guesses[11:13] = (last, 2), (last + step & M64, 3)
@@ -310,7 +356,7 @@ class Stream:
         if a.form == SLOT:
             self.requests.made(number, v)
         elif a.form == IDENT and v & 1 == 0:
-            self.ident, self.largest = v, max(self.largest, v)
+            self.ident, self.newest = v, max(self.newest, v >> 1)
         elif a.tag:
             t = self.tag(node)
             t[:] = v, v - t[0] & M64
@@ -340,12 +386,21 @@ class Stream:
 
 
 class Group:
-    """A group of graphs that were made from their events."""
+    """A group of graphs that were made from their events, or of lists of definitions."""
 
-    kind = 1
+    def __init__(self, kind, members):
+        self.kind, self.members, self.wide, self.bodies, self.lists, self.shape = kind, members, [], [], [], None
 
-    def __init__(self, members):
-        self.members, self.wide, self.bodies, self.lists, self.shape = members, [], [], [], None
+    def add_list(self, definitions):
+        cells = []
+        for d in definitions:
+            d.cells(self, cells)
+        self.same([(d.kind, d.flags, len(d.words)) for d in definitions])
+        self.lists.append(cells)
+
+    def same(self, shape):
+        need(self.shape in (None, shape), "records of different shapes in a group")
+        self.shape = shape
 
     def add(self, stream):
         nodes = [Rebuilt(n) for n in stream.nodes]
@@ -359,9 +414,7 @@ class Group:
         for n in nodes:
             n.end()
             n.cells(self, cells)
-        shape = [n.shape() for n in nodes]
-        need(self.shape in (None, shape), "graphs of different shapes in a group")
-        self.shape = shape
+        self.same([n.shape() for n in nodes])
         self.lists.append(cells)
 
     def member(self, m):
@@ -444,7 +497,12 @@ def event_groups(code, forms):
     """Returns the groups of an event block; forms are the letters of each procedure's words."""
     block, groups = Block(code, forms), []
     for _ in range(block.c.number(hash_of(MEMBERS, 1))):
-        groups.append(Group(block.c.number(hash_of(MEMBERS, 2))))
-        for _ in range(groups[-1].members):
-            groups[-1].add(Stream(block))
+        members = block.c.number(hash_of(MEMBERS, 2))
+        group = Group(block.c.flag(hash_of(MEMBERS, 3)), members)
+        groups.append(group)
+        for _ in range(members):
+            if group.kind == 1:
+                group.add(Stream(block))
+            else:
+                group.add_list(block.definitions.list())
     return groups

@@ -3,7 +3,7 @@
 M64 = (1 << 64) - 1
 M32 = (1 << 32) - 1
 
-EXPERTS, KINDS = 14, 64
+EXPERTS = 16
 EVENS, LIKELY = 1 << 31, 7 << 29
 KNOTS = (
     1, 2, 3, 5, 8, 13, 22, 36, 60, 98, 162, 267, 439, 720, 1179, 1921, 3108, 4971, 7812, 11955, 17625, 24743,
@@ -76,8 +76,8 @@ class Coder:
             self.at = self.at << 8 & M32 | self._next()
         return b
 
-    def value(self, kind, guesses, rest, near):
-        return self.value_or(kind, guesses, lambda: self.spelled(kind, rest, near))
+    def value(self, kind, guesses, rest, near, v=0):
+        return self.value_or(kind, guesses, lambda: self.spelled(kind, rest, near, v), v)
 
     def value_or(self, kind, guesses, spell, v=0):
         """Guesses are None, (value, sure) or a context."""
@@ -131,28 +131,32 @@ class Coder:
             sure = 1
         self.table[at] = (mark, v, sure)
 
-    def spelled(self, kind, context, near):
+    def spelled(self, kind, context, near, v=0):
         broad = hash_of(1, kind)
-        if self.modelled(hash_of(context), broad):
-            z = self.number_in(hash_of(context, 2), broad + 2)
+        d = v - near & M64
+        given = (d << 1 ^ -(d >> 63)) & M64
+        if self.modelled(hash_of(context), broad, int(given.bit_length() < v.bit_length())):
+            z = self.number_in(hash_of(context, 2), broad + 2, given)
             return near + (z >> 1 ^ -(z & 1)) & M64
-        return self.number_in(hash_of(context, 4), broad + 4)
+        return self.number_in(hash_of(context, 4), broad + 4, v)
 
-    def number(self, context):
-        return self.number_in(context, context)
+    def number(self, context, v=0):
+        return self.number_in(context, context, v)
 
-    def number_in(self, context, broad):
-        length = min(self.tree(context, broad, 7), 64)
+    def number_in(self, context, broad, given=0):
+        length = min(self.tree(context, broad, 7, given.bit_length()), 64)
         if length < 2:
             return length
         known = min(length - 1, 3)
-        v = 1 << known | self.tree(hash_of(context, length), hash_of(broad, length), known)
-        for _ in range(length - 1 - known):
-            v = v << 1 | self.bit(1 << 15)
+        below = length - 1 - known
+        top = given >> below & (1 << known) - 1
+        v = 1 << known | self.tree(hash_of(context, length), hash_of(broad, length), known, top)
+        for i in range(below - 1, -1, -1):
+            v = v << 1 | self.bit(1 << 15, given >> i & 1)
         return v
 
-    def flag(self, context):
-        return self.modelled(context, context)
+    def flag(self, context, b=0):
+        return self.modelled(context, context, b)
 
     def tree(self, context, broad, n, v=0):
         node = 1

@@ -23,7 +23,7 @@ class File:
         self.data, self.forms = data, forms
         need(data[:8] == b"\x89EFG\r\n\x1a\n", "not a run file")
         self.version, features = struct.unpack("<LL", data[8:16])
-        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features < 8, "version or features")
+        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~25 == 0, "version or features")
         self.in_call = features & 1
         need(data[-8:] == b"EFG.END\n", "truncated")
         at, length, checksum = struct.unpack("<QQQ", data[-32:-8])
