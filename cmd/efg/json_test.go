@@ -34,6 +34,7 @@ var jsonForms = []jsonForm{
 	{"matrix recorded.efg --bins 2 --json", "efg-matrix-bins/1", "report", &jsondoc.MatrixBins{}},
 	{"check faulty.efg --json", "efg-check/1", "check", &jsondoc.Check{}},
 	{"phases recorded.efg --json", "efg-phases/1", "phases", &jsondoc.Phases{}},
+	{"efficiency recorded.efg --json --windows 2", "efg-efficiency/1", "efficiency", &jsondoc.Efficiency{}},
 	{"waits recorded.efg --json", "efg-waits/1", "waits", &jsondoc.Waits{}},
 	{"loops recorded.efg --json", "efg-loops/1", "loops report", &jsondoc.Loops{}},
 	{"timeline recorded.efg --json --slices 100000", "efg-timeline/1", "timeline", &jsondoc.Timeline{}},

@@ -12,6 +12,7 @@ import (
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/check"
 	"github.com/efg-tools/efg/internal/analysis/diff"
+	"github.com/efg-tools/efg/internal/analysis/efficiency"
 	"github.com/efg-tools/efg/internal/analysis/loops"
 	"github.com/efg-tools/efg/internal/analysis/match"
 	"github.com/efg-tools/efg/internal/analysis/phases"
@@ -57,14 +58,15 @@ func asJSON(document func(in *input) (any, error)) answerer {
 
 // questions are the requests with a path of their own below a run.
 var questions = map[string]question{
-	"":         {[]string{"streams", "limit"}, askInfo},
-	reportPath: {[]string{"rank", "by"}, askReport},
-	"/graph":   {[]string{"rank", "thread", "collapse", "format", "colour"}, askGraph},
-	"/loops":   {[]string{"rank", "ranges"}, askLoops},
-	"/phases":  {[]string{"rank"}, askPhases},
-	"/waits":   {[]string{"rank"}, askWaits},
-	"/check":   {nil, askCheck},
-	"/diff":    {[]string{"ranks", "with", "ranges"}, askDiff},
+	"":            {[]string{"streams", "limit"}, askInfo},
+	reportPath:    {[]string{"rank", "by"}, askReport},
+	"/graph":      {[]string{"rank", "thread", "collapse", "format", "colour"}, askGraph},
+	"/loops":      {[]string{"rank", "ranges"}, askLoops},
+	"/phases":     {[]string{"rank"}, askPhases},
+	"/waits":      {[]string{"rank"}, askWaits},
+	"/efficiency": {[]string{"windows"}, askEfficiency},
+	"/check":      {nil, askCheck},
+	"/diff":       {[]string{"ranks", "with", "ranges"}, askDiff},
 }
 
 func askInfo(q *query) answerer {
@@ -194,6 +196,24 @@ func askWaits(q *query) answerer {
 			return nil, err
 		}
 		return jsondoc.NewWaits(in.name, rep), nil
+	})
+}
+
+// mostWindows bounds the parts of a run.
+const mostWindows = 10_000
+
+func askEfficiency(q *query) answerer {
+	windows := q.number("windows", 0, 0, mostWindows)
+	return asJSON(func(in *input) (any, error) {
+		r, err := efficiency.New(in.run, windows)
+		if errors.Is(err, efficiency.ErrNoTimes) {
+			return nil, &statusError{http.StatusUnprocessableEntity, err.Error()}
+		}
+		if err != nil {
+			return nil, err
+		}
+		runs := []*efficiency.Run{r}
+		return jsondoc.NewEfficiency([]string{in.name}, runs, efficiency.Compare(runs, efficiency.NoScaling)), nil
 	})
 }
 

@@ -2,6 +2,8 @@ package testrun
 
 import (
 	"fmt"
+	"math"
+	"math/bits"
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
@@ -164,6 +166,29 @@ func (r *ScriptRank) site(proc string, args Args) uint64 {
 	return d.Word
 }
 
+// giveStats gives the nodes of a process's only stream the statistics of their times, as recorders do.
+func giveStats(p *efg.Process, intervals []uint64) error {
+	s := &p.Streams[0]
+	for i := range s.Nodes {
+		s.Nodes[i].Stats = &efg.Stats{Dur: efg.Interval{Min: math.MaxUint64}, Gap: efg.Interval{Min: math.MaxUint64}}
+	}
+	w := s.Walk(p.Defs)
+	for w.Next() {
+		n := s.Nodes[w.Node()].Stats
+		n.Count++
+		addInterval(&n.Gap, intervals[0])
+		addInterval(&n.Dur, intervals[1])
+		intervals = intervals[2:]
+	}
+	return w.Err()
+}
+
+func addInterval(v *efg.Interval, ns uint64) {
+	v.Sum += ns
+	v.Min, v.Max = min(v.Min, ns), max(v.Max, ns)
+	v.Bins[min(max(bits.Len64(ns)-4, 0), len(v.Bins)-1)]++
+}
+
 // scriptError is the error of each interval: a thousandth.
 const scriptError = efg.ErrorUnit / 1000
 
@@ -179,6 +204,9 @@ func (s *Script) Run() *runfile.Run {
 		}
 		stream.End, stream.Pending = r.end, r.pending
 		p := &efg.Process{Rank: r.number, Size: len(s.ranks), Host: "node0", Streams: []efg.Stream{*stream}, Defs: r.defs.List}
+		if err := giveStats(p, r.intervals); err != nil {
+			s.tb.Fatal(err)
+		}
 		err = sim.GiveTimesWithin(p, scriptError, func() uint64 { return 1_000_000_000 }, func() uint64 {
 			next := r.intervals[0]
 			r.intervals = r.intervals[1:]

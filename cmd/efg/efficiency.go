@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/efg-tools/efg/internal/analysis/efficiency"
+	"github.com/efg-tools/efg/internal/jsondoc"
+	"github.com/efg-tools/efg/internal/units"
+)
+
+type efficiencyOptions struct {
+	scaling string
+	windows int
+	json    bool
+}
+
+// scalings are the values of --scaling.
+var scalings = map[string]efficiency.Scaling{
+	"auto": efficiency.NoScaling, "strong": efficiency.StrongScaling, "weak": efficiency.WeakScaling,
+}
+
+func newEfficiency() *cobra.Command {
+	var opt efficiencyOptions
+	cmd := &cobra.Command{
+		Use:   "efficiency FILE...",
+		Short: "Show how well a run, or several, use their processors",
+		Long: `Show the parallel efficiency of a run as the product of its factors, those of the POP
+project: load balance, and communication efficiency, which is serialisation (ranks that
+wait for each other on any network) times transfer (what the network takes). MPI_Init and
+MPI_Finalize are left out.
+
+Of several runs of one program, the computation scaling relates each to the first one:
+whether the ranks compute as much as they should. Strong and weak scaling are told apart by
+how the computation grows with the number of ranks, or by --scaling.
+
+Serialisation and transfer, and --windows, need the times of each call (--time trace), the
+rest times of any kind. See docs/efficiency.md.`,
+		Example: `  efg efficiency jacobi.efg
+  efg efficiency traced.efg --windows 5
+  efg efficiency jacobi.efg traced.efg --scaling strong --json`,
+		Args:              argCount(cobra.MinimumNArgs(1)),
+		ValidArgsFunction: completeRuns(maxEfficiencyFiles, false),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return showEfficiency(args, &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&opt.scaling, "scaling", "auto", "how the work grows with the ranks: strong (not at all), weak (in proportion), auto")
+	f.IntVar(&opt.windows, "windows", 0, "divide each run into this many parts of equal time")
+	f.BoolVar(&opt.json, "json", false, "write JSON")
+	return cmd
+}
+
+// maxEfficiencyFiles bounds the files whose names are completed, mostWindows the parts of a run.
+const (
+	maxEfficiencyFiles = 64
+	mostWindows        = 10_000
+)
+
+func showEfficiency(paths []string, opt *efficiencyOptions, out, errOut io.Writer) error {
+	scaling, ok := scalings[opt.scaling]
+	if !ok {
+		return usageError("--scaling %s: want auto, strong or weak", opt.scaling)
+	}
+	if opt.windows < 0 || opt.windows > mostWindows {
+		return usageError("--windows %d: want a number from 0 to %d", opt.windows, mostWindows)
+	}
+	var runs []*efficiency.Run
+	for _, path := range paths {
+		r, err := efficiencyOf(path, opt.windows, errOut)
+		if err != nil {
+			return err
+		}
+		runs = append(runs, r)
+	}
+	c := efficiency.Compare(runs, scaling)
+	return writeAnswer(out, opt.json, func() any { return jsondoc.NewEfficiency(paths, runs, c) },
+		func(w *bufio.Writer) { writeEfficiency(w, paths, runs, c) })
+}
+
+func efficiencyOf(path string, windows int, errOut io.Writer) (*efficiency.Run, error) {
+	r, err := openShown(path, false)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	bar := newProgress(errOut, "ranks", uint64(len(r.Procs)))
+	e, err := efficiency.New(r, windows, bar.show)
+	bar.close()
+	if errors.Is(err, efficiency.ErrNoTimes) {
+		return nil, usageError("%s: %w", path, err)
+	}
+	return e, err
+}
+
+func writeEfficiency(w *bufio.Writer, paths []string, runs []*efficiency.Run, c *efficiency.Comparison) {
+	t := &table{}
+	t.left("")
+	t.right(paths...)
+	row := func(name string, cell func(i int, r *efficiency.Run) string) {
+		cells := []string{name}
+		for i, r := range runs {
+			cells = append(cells, cell(i, r))
+		}
+		t.row(cells...)
+	}
+	known := func(v float64) string {
+		if v == 0 {
+			return "-"
+		}
+		return fmt.Sprintf("%.1f%%", 100*v)
+	}
+	row("ranks", func(_ int, r *efficiency.Run) string { return grouped(uint64(r.Ranks)) })
+	row("time", func(_ int, r *efficiency.Run) string { return units.Nanoseconds(float64(r.Time)) })
+	row("MPI_Init and MPI_Finalize, apart", func(_ int, r *efficiency.Run) string { return units.Nanoseconds(float64(r.Setup)) })
+	row("computation, mean of the ranks", func(_ int, r *efficiency.Run) string {
+		return units.Nanoseconds(float64(r.Useful) / float64(max(r.Ranks, 1)))
+	})
+	row("  longest", func(_ int, r *efficiency.Run) string {
+		return fmt.Sprintf("%s, rank %d", units.Nanoseconds(float64(r.Most)), r.MostRank)
+	})
+	row("parallel efficiency", func(_ int, r *efficiency.Run) string { return known(r.Parallel()) })
+	row("  load balance", func(_ int, r *efficiency.Run) string { return known(r.LoadBalance()) })
+	row("  communication efficiency", func(_ int, r *efficiency.Run) string { return known(r.Communication()) })
+	row("    serialisation", func(_ int, r *efficiency.Run) string { return known(r.Serialisation()) })
+	row("    transfer", func(_ int, r *efficiency.Run) string { return known(r.Transfer()) })
+	if len(runs) > 1 {
+		row("computation scaling", func(i int, _ *efficiency.Run) string { return known(c.Computation[i]) })
+		row("global efficiency", func(i int, r *efficiency.Run) string { return known(c.Computation[i] * r.Parallel()) })
+		row("speedup", func(i int, _ *efficiency.Run) string { return fmt.Sprintf("%.2f", c.Speedup[i]) })
+	}
+	t.write(w)
+	for i, r := range runs {
+		windowTable(w, paths[i], r)
+	}
+	efficiencyNotes(w, paths, runs, c)
+}
+
+func windowTable(w io.Writer, path string, r *efficiency.Run) {
+	if len(r.Windows) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s, by time since the run began, MPI_Init and MPI_Finalize included\n", path)
+	t := &table{}
+	t.right("from", "to", "parallel", "load balance", "communication", "longest", "rank")
+	for _, x := range r.Windows {
+		part := efficiency.Run{Ranks: r.Ranks, Time: x.Time, Useful: x.Useful, Most: x.Most}
+		rank := "-"
+		if x.Most > 0 {
+			rank = fmt.Sprint(x.MostRank)
+		}
+		t.row(units.Nanoseconds(float64(x.Begin)), units.Nanoseconds(float64(x.Begin+x.Time)), fmt.Sprintf("%.1f%%", 100*part.Parallel()),
+			fmt.Sprintf("%.1f%%", 100*part.LoadBalance()), fmt.Sprintf("%.1f%%", 100*part.Communication()), units.Nanoseconds(float64(x.Most)), rank)
+	}
+	t.write(w)
+}
+
+func efficiencyNotes(w io.Writer, paths []string, runs []*efficiency.Run, c *efficiency.Comparison) {
+	fmt.Fprintln(w)
+	if len(runs) > 1 {
+		switch c.Scaling {
+		case efficiency.NoScaling:
+			fmt.Fprintf(w, "All runs have as many ranks; computation scaling compares their computation\n")
+		default:
+			fmt.Fprintf(w, "%s scaling: the computation of all ranks grows with their number to the power of %.2f\n", c.Scaling, c.Exponent)
+		}
+	}
+	for i, r := range runs {
+		if r.Reason != "" {
+			fmt.Fprintf(w, "note: %s: serialisation and transfer are not known: %s\n", paths[i], r.Reason)
+		}
+		if r.Untimed > 0 {
+			fmt.Fprintf(w, "note: %s: calls without times: %s\n", paths[i], grouped(r.Untimed))
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package efficiency
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/efg-tools/efg/efg/runfile"
+	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/internal/analysis/match"
+)
+
+// ErrNoTimes: the run has no times.
+var ErrNoTimes = errors.New("no times were recorded (efg run --time stats or trace records them)")
+
+// Reasons why a part of the tree is not known.
+const (
+	NoTrace    = "the times of each call were not recorded (efg run --time trace records them)"
+	NotMatched = "calls of the run could not be matched"
+)
+
+// Run has the times of a run, in ns.
+type Run struct {
+	Ranks int
+	// Time is that of the rank that takes longest, without MPI_Init and MPI_Finalize, which take
+	// Setup, the mean of the ranks.
+	Time, Setup int64
+	// Useful is the sum of the ranks' useful time, Most the longest, of MostRank; Least the
+	// shortest, of LeastRank.
+	Useful, Most, Least int64
+	MostRank, LeastRank int
+	// Ideal is the time on an ideal network; 0 if it is not known, for a Reason.
+	Ideal  int64
+	Reason string
+	// Windows divide the run into parts of equal time, if they were asked for.
+	Windows []Window
+	// Untimed are calls without times in a run that has times.
+	Untimed uint64
+}
+
+// Window is a part of a run. Times are in ns, Begin since the run began.
+type Window struct {
+	Begin, Time, Useful, Most int64
+	MostRank                  int
+}
+
+// LoadBalance is the mean useful time divided by the longest.
+func (r *Run) LoadBalance() float64 { return ratio(float64(r.Useful)/float64(max(r.Ranks, 1)), r.Most) }
+
+// Communication is the communication efficiency: the longest useful time divided by the time of
+// the run.
+func (r *Run) Communication() float64 { return ratio(float64(r.Most), r.Time) }
+
+// Parallel is the parallel efficiency: load balance times communication efficiency.
+func (r *Run) Parallel() float64 { return r.LoadBalance() * r.Communication() }
+
+// Serialisation is the longest useful time divided by the time on an ideal network; 0 if that is
+// not known.
+func (r *Run) Serialisation() float64 { return ratio(float64(r.Most), r.Ideal) }
+
+// Transfer is the time on an ideal network divided by the time of the run.
+func (r *Run) Transfer() float64 { return ratio(float64(r.Ideal), r.Time) }
+
+func ratio(part float64, whole int64) float64 {
+	if whole <= 0 {
+		return 0
+	}
+	return part / float64(whole)
+}
+
+// New computes the times of a run. windows is into how many parts to divide it, 0: none.
+func New(run *runfile.Run, windows int, progress ...analysis.Progress) (*Run, error) {
+	procs := make([]int, len(run.Procs))
+	for i := range procs {
+		procs[i] = i
+	}
+	r := &Run{Ranks: len(procs), MostRank: -1, LeastRank: -1}
+	var mu sync.Mutex
+	timed := false
+	setup := int64(0)
+	err := analysis.EachProcess(run, procs, func(p *analysis.Process) error {
+		t, err := timesOf(p)
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		timed = timed || t.timed
+		setup += t.setup
+		r.add(p.Data.Rank, t)
+		return nil
+	}, progress...)
+	if err != nil {
+		return nil, err
+	}
+	if !timed {
+		return nil, ErrNoTimes
+	}
+	r.Setup = setup / int64(max(r.Ranks, 1))
+	return r, r.simulate(run, windows)
+}
+
+// times are those of a process.
+type times struct {
+	useful, mpi, setup int64
+	untimed            uint64
+	timed              bool
+}
+
+// timesOf sums the times of the thread that takes longest.
+func timesOf(p *analysis.Process) (times, error) {
+	var longest times
+	for i := range p.Data.Streams {
+		nodes, err := p.Nodes(i)
+		if err != nil {
+			return times{}, err
+		}
+		var t times
+		for k := range nodes {
+			t.add(&nodes[k])
+		}
+		longest.untimed += t.untimed
+		longest.timed = longest.timed || t.timed
+		if t.useful+t.mpi > longest.useful+longest.mpi {
+			longest.useful, longest.mpi = t.useful, t.mpi
+		}
+		longest.setup = max(longest.setup, t.setup)
+	}
+	return longest, nil
+}
+
+func (t *times) add(n *analysis.Node) {
+	if n.Stats == nil {
+		t.untimed += n.Visits
+		return
+	}
+	t.timed = true
+	gap, took := int64(n.Stats.Gap.Sum), int64(n.Stats.Dur.Sum)
+	switch {
+	case n.Proc != nil && n.Proc.Begins:
+		t.setup += took
+	case n.Proc != nil && n.Proc.Ends:
+		t.setup += took
+		t.useful += gap
+	default:
+		t.useful += gap
+		t.mpi += took
+	}
+}
+
+func (r *Run) add(rank int, t times) {
+	r.Untimed += t.untimed
+	r.Useful += t.useful
+	r.Time = max(r.Time, t.useful+t.mpi)
+	if r.MostRank < 0 || t.useful > r.Most || t.useful == r.Most && rank < r.MostRank {
+		r.Most, r.MostRank = t.useful, rank
+	}
+	if r.LeastRank < 0 || t.useful < r.Least || t.useful == r.Least && rank < r.LeastRank {
+		r.Least, r.LeastRank = t.useful, rank
+	}
+}
+
+// simulate finds the time on an ideal network, and the windows.
+func (r *Run) simulate(run *runfile.Run, windows int) error {
+	if !run.Meta.Traced() {
+		r.Reason = NoTrace
+		return nil
+	}
+	trace, err := match.Open(run)
+	if errors.Is(err, match.ErrNoTimes) {
+		r.Reason = NoTrace
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	x := newNetwork(trace)
+	visitor := match.Visitor(x)
+	var w *divider
+	if windows > 0 {
+		begin, end, err := extent(run)
+		if err != nil {
+			return err
+		}
+		w = newDivider(trace, begin, end, windows)
+		visitor = both{x, w}
+	}
+	summary, err := trace.Walk(context.Background(), visitor, nil)
+	if err != nil {
+		return err
+	}
+	if w != nil {
+		r.Windows = w.windows()
+	}
+	if summary.Unmatched+summary.Disagreeing > 0 {
+		r.Reason = NotMatched
+		return nil
+	}
+	// What an ideal network cannot change is the computation of the busiest rank.
+	r.Ideal = min(max(x.time(), r.Most), max(r.Time, r.Most))
+	return nil
+}
+
+// both are two visitors.
+type both [2]match.Visitor
+
+func (b both) Enter(c *match.Call) {
+	for _, v := range b {
+		v.Enter(c)
+	}
+}
+
+func (b both) Exit(c *match.Call) {
+	for _, v := range b {
+		v.Exit(c)
+	}
+}
+
+// extent is from when to when the run was recorded.
+func extent(run *runfile.Run) (begin, end int64, err error) {
+	first := true
+	for i := range run.Procs {
+		spans, err := run.Spans(i)
+		if err != nil {
+			return 0, 0, err
+		}
+		for _, s := range spans {
+			if first {
+				begin, end, first = s.Begin, s.End, false
+			}
+			begin, end = min(begin, s.Begin), max(end, s.End)
+		}
+	}
+	return begin, max(end, begin+1), nil
+}

@@ -1,0 +1,75 @@
+package jsondoc
+
+import (
+	"github.com/efg-tools/efg/internal/analysis/efficiency"
+)
+
+// Efficiency tells how well runs use their processors; docs/efficiency.md describes the document.
+// Times are in nanoseconds.
+type Efficiency struct {
+	Schema   string          `json:"schema"`
+	Scaling  *string         `json:"scaling"`
+	Exponent *float64        `json:"exponent"`
+	Runs     []EfficiencyRun `json:"runs"`
+}
+
+// EfficiencyRun is a run. Serialisation and transfer are null if they are not known, for a reason.
+type EfficiencyRun struct {
+	File          string             `json:"file"`
+	Ranks         int                `json:"ranks"`
+	Time          int64              `json:"time"`
+	Setup         int64              `json:"setup"`
+	Useful        EfficiencyUseful   `json:"useful"`
+	Ideal         *int64             `json:"ideal"`
+	Parallel      float64            `json:"parallel"`
+	LoadBalance   float64            `json:"load_balance"`
+	Communication float64            `json:"communication"`
+	Serialisation *float64           `json:"serialisation"`
+	Transfer      *float64           `json:"transfer"`
+	Reason        string             `json:"reason,omitempty"`
+	Computation   float64            `json:"computation_scaling"`
+	Global        float64            `json:"global"`
+	Speedup       float64            `json:"speedup"`
+	Untimed       uint64             `json:"untimed"`
+	Windows       []EfficiencyWindow `json:"windows"`
+}
+
+type EfficiencyUseful struct {
+	Sum       int64 `json:"sum"`
+	Most      int64 `json:"most"`
+	MostRank  int   `json:"most_rank"`
+	Least     int64 `json:"least"`
+	LeastRank int   `json:"least_rank"`
+}
+
+type EfficiencyWindow struct {
+	Begin    int64 `json:"begin"`
+	Time     int64 `json:"time"`
+	Useful   int64 `json:"useful"`
+	Most     int64 `json:"most"`
+	MostRank int   `json:"most_rank"`
+}
+
+func NewEfficiency(paths []string, runs []*efficiency.Run, c *efficiency.Comparison) *Efficiency {
+	j := &Efficiency{Schema: "efg-efficiency/1", Runs: []EfficiencyRun{}}
+	if c.Scaling != efficiency.NoScaling {
+		name := c.Scaling.String()
+		j.Scaling, j.Exponent = &name, &c.Exponent
+	}
+	for i, r := range runs {
+		k := EfficiencyRun{
+			File: paths[i], Ranks: r.Ranks, Time: r.Time, Setup: r.Setup, Useful: EfficiencyUseful{r.Useful, r.Most, r.MostRank, r.Least, r.LeastRank},
+			Parallel: r.Parallel(), LoadBalance: r.LoadBalance(), Communication: r.Communication(), Reason: r.Reason,
+			Computation: c.Computation[i], Global: c.Computation[i] * r.Parallel(), Speedup: c.Speedup[i], Untimed: r.Untimed, Windows: []EfficiencyWindow{},
+		}
+		if r.Reason == "" {
+			serialisation, transfer := r.Serialisation(), r.Transfer()
+			k.Ideal, k.Serialisation, k.Transfer = &r.Ideal, &serialisation, &transfer
+		}
+		for _, w := range r.Windows {
+			k.Windows = append(k.Windows, EfficiencyWindow{w.Begin, w.Time, w.Useful, w.Most, w.MostRank})
+		}
+		j.Runs = append(j.Runs, k)
+	}
+	return j
+}
