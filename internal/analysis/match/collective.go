@@ -67,11 +67,11 @@ func (m *matcher) partOf(t *Thread, n *node) *part {
 		}
 		return m.partIn(p, word, word, func() *group { return m.worldGroup(p) })
 	case signature.ScopeGroup:
-		word := t.words.Word(n.roles.Group)
-		key := signature.Ident(signature.Hash(word, uint64(n.proc.Base.ID), p.name(t.words.Word(signature.ObjectWord))))
+		word := t.word(n.roles.Group)
+		key := signature.Ident(signature.Hash(word, uint64(n.proc.Base.ID), p.name(t.word(signature.ObjectWord))))
 		return m.partIn(p, key, key, func() *group { return m.groupOf(p.Facts.GroupMembers(word), nil) })
 	}
-	word := t.words.Word(signature.ObjectWord)
+	word := t.word(signature.ObjectWord)
 	x := m.objectPart(p, word)
 	if n.known(signature.ObjectWord) {
 		n.part = x
@@ -152,13 +152,36 @@ func (m *matcher) groupOf(own, other *analysis.Members) *group {
 	g := &group{index: map[int32]int{}}
 	m.groups[key] = g
 	for _, side := range []*analysis.Members{own, other} {
-		for i := 0; side != nil && i < side.Size() && len(g.members) <= len(m.trace.Processes); i++ {
-			if q := m.trace.byRank[side.At(i)]; q != nil {
-				g.add(q)
-			}
+		for _, q := range m.trace.among(side) {
+			g.add(q)
 		}
 	}
 	return g
+}
+
+// among are the processes of the run among some members, in the order of these.
+func (t *Trace) among(members *analysis.Members) (list []*Process) {
+	if members == nil {
+		return nil
+	}
+	if members.Size() <= 4*len(t.Processes) {
+		for i := range members.Size() {
+			if q := t.byRank[members.At(i)]; q != nil {
+				list = append(list, q)
+			}
+		}
+		return list
+	}
+	// A small file can claim any number of members.
+	at := map[*Process]int{}
+	for _, q := range t.Processes {
+		if i := members.Index(q.Rank); i >= 0 {
+			at[q] = i
+			list = append(list, q)
+		}
+	}
+	slices.SortFunc(list, func(a, b *Process) int { return cmp.Compare(at[a], at[b]) })
+	return list
 }
 
 func (g *group) add(p *Process) {
@@ -208,7 +231,7 @@ func (m *matcher) join(t *Thread, n *node) {
 		m.request(t, n, t.call.Posted)
 	case beginsSplit:
 		if len(t.call.Posted) > 0 {
-			m.splits[splitKey{t.Process, t.words.Word(signature.ObjectWord)}] = t.call.Posted[0]
+			m.splits[splitKey{t.Process, t.word(signature.ObjectWord)}] = t.call.Posted[0]
 		}
 	}
 }
@@ -220,7 +243,7 @@ type splitKey struct {
 }
 
 func (m *matcher) endSplit(t *Thread, n *node) {
-	k := splitKey{t.Process, t.words.Word(signature.ObjectWord)}
+	k := splitKey{t.Process, t.word(signature.ObjectWord)}
 	if o := m.splits[k]; o != nil {
 		delete(m.splits, k)
 		t.call.Done = append(t.call.Done, o)
@@ -232,13 +255,13 @@ func rootOf(t *Thread, n *node, x *part) (root, excluded bool) {
 	if n.roles.Root == 0 || x == nil {
 		return false, false
 	}
-	switch w := t.words.Word(n.roles.Root); {
+	switch w := t.word(n.roles.Root); {
 	case w == signature.RootHere:
 		return true, false
 	case w == signature.ProcNull:
 		return false, true
 	default:
-		return !x.inter && t.Process.Facts.PeerOf(t.words.Word(signature.ObjectWord), w) == t.Process.Rank, false
+		return !x.inter && t.Process.Facts.PeerOf(t.word(signature.ObjectWord), w) == t.Process.Rank, false
 	}
 }
 

@@ -38,9 +38,10 @@ type node struct {
 	poll      int  // the word that is 0 if it found nothing; 0: not a poll
 	frees     bool // its requests
 	cancels   bool
-	freed     int // word of the object that is gone after it
-	mask      uint64
-	wild      bool // a nonblocking receive that may have any source or tag
+	freed     int      // word of the object that is gone after it
+	mask      uint64   // of the words that differ between its calls
+	words     []uint64 // the others
+	wild      bool     // a nonblocking receive that may have any source or tag
 	slots     slots
 	prepared  map[uint32]*prepared
 	messages  map[uint32]*Operation
@@ -90,6 +91,7 @@ func (n *node) any(from *efg.Node, word int) bool {
 func wildcard(w uint64) bool { return w == signature.AnySource || w == signature.AnyTag }
 
 func (n *node) prepareWords(words []uint64) {
+	n.words = words
 	h := signature.Header(words[0])
 	p := signature.ProcByID(h.Proc())
 	if p == nil || len(p.Words) != len(words) {

@@ -36,16 +36,14 @@ func (p *Process) epoch(window uint64) *epoch {
 	return e
 }
 
-// ranksOf are the members of a group that an epoch is about.
-func (p *Process) ranksOf(group uint64) []int {
+// ranksOf are the members of a group that an epoch is about, as far as they are in the run.
+func (m *matcher) ranksOf(p *Process, group uint64) []int {
 	list, ok := p.groups[group]
 	if ok {
 		return list
 	}
-	if g := p.Facts.GroupMembers(group); g != nil {
-		for i := range g.Size() {
-			list = append(list, g.At(i))
-		}
+	for _, q := range m.trace.among(p.Facts.GroupMembers(group)) {
+		list = append(list, q.Rank)
 	}
 	p.groups[group] = list
 	return list
@@ -53,17 +51,17 @@ func (p *Process) ranksOf(group uint64) []int {
 
 // synchronize posts the operations of a call that begins or ends an epoch.
 func (m *matcher) synchronize(t *Thread, n *node) {
-	p, window := t.Process, t.words.Word(signature.ObjectWord)
+	p, window := t.Process, t.word(signature.ObjectWord)
 	e := p.epoch(window)
 	name := p.name(window)
 	switch n.action {
 	case exposes:
-		e.origins = p.ranksOf(t.words.Word(n.roles.Group))
+		e.origins = m.ranksOf(p, t.word(n.roles.Group))
 		for _, r := range e.origins {
 			m.send(m.channel(channelKey{int32(p.Rank), int32(r), exposures, name, 0}), m.operation(t, PostExposure))
 		}
 	case accesses:
-		e.targets = p.ranksOf(t.words.Word(n.roles.Group))
+		e.targets = m.ranksOf(p, t.word(n.roles.Group))
 		for _, r := range e.targets {
 			o := m.operation(t, StartAccess)
 			m.receive(m.channel(channelKey{int32(r), int32(p.Rank), exposures, name, 0}), o)
@@ -79,7 +77,7 @@ func (m *matcher) synchronize(t *Thread, n *node) {
 		}
 		e.targets = nil
 	case awaitsAccess:
-		if n.poll != 0 && t.words.Word(n.poll) == 0 {
+		if n.poll != 0 && t.word(n.poll) == 0 {
 			return
 		}
 		for _, r := range e.origins {
@@ -94,7 +92,7 @@ func (m *matcher) synchronize(t *Thread, n *node) {
 // accessed: MPI_Win_start may return before the exposure has begun. What it did wait for is
 // complete; for the rest MPI_Win_complete waits.
 func (m *matcher) accessed(t *Thread) {
-	e := t.Process.epoch(t.words.Word(signature.ObjectWord))
+	e := t.Process.epoch(t.word(signature.ObjectWord))
 	kept := e.accesses[:0]
 	for _, o := range e.accesses {
 		if o.Partner != nil && o.Thread == t && o.Event == t.call.Event {
@@ -128,8 +126,8 @@ func (m *matcher) lock(t *Thread, n *node) {
 	if n.roles.Target == 0 {
 		return
 	}
-	p, window := t.Process, t.words.Word(signature.ObjectWord)
-	target := p.windowRank(window, t.words.Word(n.roles.Target))
+	p, window := t.Process, t.word(signature.ObjectWord)
+	target := p.windowRank(window, t.word(n.roles.Target))
 	if target < 0 {
 		return
 	}
@@ -140,7 +138,7 @@ func (m *matcher) lock(t *Thread, n *node) {
 		m.windows[key] = h
 	}
 	if n.proc.Epoch == signature.Lock {
-		p.epoch(window).exclusive(target, t.words.Word(lockType(n.proc)) == exclusiveLock)
+		p.epoch(window).exclusive(target, t.word(lockType(n.proc)) == exclusiveLock)
 	}
 	mine := p.epoch(window).locked[target]
 	for _, u := range h.unlocks {

@@ -63,7 +63,7 @@ func (m *matcher) operation(t *Thread, kind Kind) *Operation {
 
 // request keeps the operations of the request that a call issues.
 func (m *matcher) request(t *Thread, n *node, list []*Operation) {
-	slot := t.words.Word(n.roles.Request)
+	slot := t.word(n.roles.Request)
 	if len(list) == 0 || !signature.IsPlain(slot) {
 		return
 	}
@@ -88,7 +88,7 @@ func (p *Process) requested(word uint64) *Operation {
 
 // message posts a message.
 func (m *matcher) message(t *Thread, n *node) {
-	if n.proc.Sends() && t.words.Word(n.roles.Dest) != signature.ProcNull {
+	if n.proc.Sends() && (n.sendKnown || t.word(n.roles.Dest) != signature.ProcNull) {
 		c := m.sendChannel(t, n)
 		o := m.operation(t, SendMessage)
 		o.Bytes = n.size(t)
@@ -111,13 +111,13 @@ func (n *node) size(t *Thread) uint64 {
 	if d.Type == 0 {
 		return 0
 	}
-	size, ok := t.Process.Facts.TypeBytes(t.words.Word(d.Type))
+	size, ok := t.Process.Facts.TypeBytes(t.word(d.Type))
 	count := uint64(1)
 	for _, w := range []int{d.Count, d.Parts} {
 		if w == 0 {
 			continue
 		}
-		v := t.words.Word(w)
+		v := t.word(w)
 		ok = ok && !signature.IsConst(v)
 		count *= v
 	}
@@ -133,8 +133,8 @@ func (m *matcher) sendChannel(t *Thread, n *node) *channel {
 		return n.sendTo
 	}
 	p, r := t.Process, n.roles
-	comm := t.words.Word(signature.ObjectWord)
-	c := m.channelOf(p.Rank, p.Facts.PeerOf(comm, t.words.Word(r.Dest)), p.name(comm), t.words.Word(r.SendTag))
+	comm := t.word(signature.ObjectWord)
+	c := m.channelOf(p.Rank, p.Facts.PeerOf(comm, t.word(r.Dest)), p.name(comm), t.word(r.SendTag))
 	if n.sendKnown = n.known(signature.ObjectWord, r.Dest, r.SendTag); n.sendKnown {
 		n.sendTo = c
 		c.pin()
@@ -158,7 +158,7 @@ func (m *matcher) receiveChannel(t *Thread, n *node) (c *channel, any bool) {
 		return n.receiveFrom, true
 	}
 	p, r := t.Process, n.roles
-	comm, source, tag := t.words.Word(signature.ObjectWord), t.words.Word(r.Source), t.words.Word(r.RecvTag)
+	comm, source, tag := t.word(signature.ObjectWord), t.word(r.Source), t.word(r.RecvTag)
 	if source == signature.ProcNull {
 		return nil, false
 	}
@@ -180,17 +180,17 @@ func (m *matcher) receiveChannel(t *Thread, n *node) (c *channel, any bool) {
 // reported replaces wildcards by what the status of the call has.
 func reported(t *Thread, r *signature.Roles, source, tag uint64) (uint64, uint64) {
 	if wildcard(source) {
-		source = t.words.Word(r.StatusSource)
+		source = t.word(r.StatusSource)
 	}
 	if wildcard(tag) {
-		tag = t.words.Word(r.StatusTag)
+		tag = t.word(r.StatusTag)
 	}
 	return source, tag
 }
 
 // outcome replaces wildcards of a nonblocking receive by what it will receive.
 func (t *Thread) outcome(n *node, source, tag uint64) (uint64, uint64) {
-	id := signature.ID{Thread: t.Stream.Thread, Node: uint32(t.call.Node), Slot: uint32(t.words.Word(n.roles.Request))}
+	id := signature.ID{Thread: t.Stream.Thread, Node: uint32(t.call.Node), Slot: uint32(t.word(n.roles.Request))}
 	return t.outcomeOf(id.Word(), source, tag)
 }
 
@@ -214,7 +214,7 @@ func (t *Thread) outcomeOf(request, source, tag uint64) (uint64, uint64) {
 // make notes what a persistent request does.
 func (m *matcher) make(t *Thread, n *node) {
 	p, r := t.Process, n.roles
-	slot := t.words.Word(r.Request)
+	slot := t.word(r.Request)
 	if !signature.IsPlain(slot) {
 		return
 	}
@@ -223,14 +223,14 @@ func (m *matcher) make(t *Thread, n *node) {
 	case n.proc.Collective():
 		x.part, x.root, x.excluded = m.persistentPart(t, n)
 	default:
-		comm := t.words.Word(signature.ObjectWord)
+		comm := t.word(signature.ObjectWord)
 		if n.proc.Sends() {
-			dest := t.words.Word(r.Dest)
+			dest := t.word(r.Dest)
 			x.sends, x.toNobody, x.bytes = true, dest == signature.ProcNull, n.size(t)
-			x.sendKey = channelKey{int32(p.Rank), int32(p.Facts.PeerOf(comm, dest)), messages, p.name(comm), t.words.Word(r.SendTag)}
+			x.sendKey = channelKey{int32(p.Rank), int32(p.Facts.PeerOf(comm, dest)), messages, p.name(comm), t.word(r.SendTag)}
 		}
 		if n.proc.Receives() {
-			x.receives, x.comm, x.source, x.tag = true, comm, t.words.Word(r.Source), t.words.Word(r.RecvTag)
+			x.receives, x.comm, x.source, x.tag = true, comm, t.word(r.Source), t.word(r.RecvTag)
 			x.nobody = x.source == signature.ProcNull
 		}
 	}
@@ -242,7 +242,7 @@ func (m *matcher) make(t *Thread, n *node) {
 
 // start posts the operations of persistent requests.
 func (m *matcher) start(t *Thread, n *node) {
-	for _, w := range t.requests(n) {
+	for _, w := range t.requests() {
 		by, slot := t.Process.issuer(w)
 		if by == nil || by.prepared[slot] == nil {
 			continue
@@ -278,23 +278,13 @@ func (m *matcher) startOne(t *Thread, request uint64, x *prepared) {
 	}
 }
 
-// requests is the array of requests that a call is about.
-func (t *Thread) requests(n *node) []uint64 {
-	if !n.proc.Vector(n.roles.Requests) {
-		t.one[0] = t.words.Word(n.roles.Requests)
-		return t.one[:]
-	}
-	list, _ := t.words.Vec(n.roles.Requests)
-	return list
-}
-
 // probe looks for a message.
 func (m *matcher) probe(t *Thread, n *node) {
-	if n.poll != 0 && t.words.Word(n.poll) == 0 {
+	if n.poll != 0 && t.word(n.poll) == 0 {
 		return
 	}
 	r, p := n.roles, t.Process
-	comm, source, tag := t.words.Word(signature.ObjectWord), t.words.Word(r.Source), t.words.Word(r.RecvTag)
+	comm, source, tag := t.word(signature.ObjectWord), t.word(r.Source), t.word(r.RecvTag)
 	if source == signature.ProcNull {
 		return
 	}
@@ -304,7 +294,7 @@ func (m *matcher) probe(t *Thread, n *node) {
 	t.call.Done = append(t.call.Done, o)
 	if n.action == matchesMessage {
 		m.receive(c, o)
-		if slot := t.words.Word(r.MatchedMessage); signature.IsPlain(slot) {
+		if slot := t.word(r.MatchedMessage); signature.IsPlain(slot) {
 			if n.messages == nil {
 				n.messages = map[uint32]*Operation{}
 			}
@@ -324,7 +314,7 @@ func (m *matcher) probe(t *Thread, n *node) {
 
 // take receives a message that a probe has matched.
 func (m *matcher) take(t *Thread, n *node) {
-	by, slot := t.Process.issuer(t.words.Word(n.roles.Message))
+	by, slot := t.Process.issuer(t.word(n.roles.Message))
 	if by == nil || by.messages[slot] == nil {
 		return
 	}

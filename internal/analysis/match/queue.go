@@ -1,34 +1,50 @@
 package match
 
-// queue is a heap of threads, the one with the earliest next step first.
-type queue []*Thread
+// queue is a heap of threads, the one with the earliest next step first. Keys are kept beside the
+// threads, which are far apart in memory.
+type queue []queued
+
+type queued struct {
+	key    int64
+	index  int32
+	thread *Thread
+}
 
 func (q queue) less(i, j int) bool {
-	a, b := q[i], q[j]
-	return a.key < b.key || a.key == b.key && a.Index < b.Index
+	a, b := &q[i], &q[j]
+	return a.key < b.key || a.key == b.key && a.index < b.index
 }
 
 func (q queue) swap(i, j int) {
 	q[i], q[j] = q[j], q[i]
-	q[i].at, q[j].at = i, j
+	q[i].thread.at, q[j].thread.at = i, j
 }
 
 func (q *queue) push(t *Thread) {
 	t.at = len(*q)
-	*q = append(*q, t)
+	*q = append(*q, queued{t.key, int32(t.Index), t})
 	q.up(t.at)
 }
+
+// has reports whether a thread is in the queue.
+func (q queue) has(t *Thread) bool { return t.at < len(q) && q[t.at].thread == t }
 
 // remove takes out a thread.
 func (q *queue) remove(t *Thread) {
 	i, last := t.at, len(*q)-1
 	q.swap(i, last)
-	(*q)[last] = nil
+	(*q)[last] = queued{}
 	*q = (*q)[:last]
 	if i < last {
 		q.down(i)
 		q.up(i)
 	}
+}
+
+// moved puts a thread in its place whose key has grown.
+func (q queue) moved(t *Thread) {
+	q[t.at].key = t.key
+	q.down(t.at)
 }
 
 func (q queue) up(i int) {
@@ -38,7 +54,6 @@ func (q queue) up(i int) {
 	}
 }
 
-// down moves a thread whose key has grown to its place.
 func (q queue) down(i int) {
 	for {
 		child := 2*i + 1

@@ -43,24 +43,19 @@ type Thread struct {
 	nodes   []node
 	reader  *reconstruct.Reader
 	ahead   *outcomes
-	event   *reconstruct.Event
-	words   words
-	left    bool // the next step is the exit of the call
-	decided bool // its operations are known
-	forced  bool // it is not held back any more
+	window  window
+	event   event  // of the window
+	never   bool   // the call never returns
+	events  uint64 // that were fetched
+	left    bool   // the next step is the exit of the call
+	decided bool   // its operations are known
+	forced  bool   // it is not held back any more
 	polls   int64
 	polled  int64 // exit of the last poll
 	polling bool
 	tight   int // polls of the loop without a pause
 	key     int64
 	at      int // in its queue
-	one     [1]uint64
-}
-
-// words are those of an event, or of a call that never returned.
-type words interface {
-	Word(i int) uint64
-	Vec(i int) (elems []uint64, constant uint64)
 }
 
 // Call is a call of a procedure.

@@ -69,7 +69,7 @@ func (t *Trace) Walk(ctx context.Context, v Visitor, progress func(done uint64))
 		if len(m.queue) == 0 && !m.force() {
 			return &m.summary, nil
 		}
-		if err := m.step(m.queue[0]); err != nil {
+		if err := m.step(m.queue[0].thread); err != nil {
 			return nil, err
 		}
 		if m.summary.Calls%progressEvery == 0 {
@@ -87,13 +87,13 @@ func (t *Trace) Walk(ctx context.Context, v Visitor, progress func(done uint64))
 func (m *matcher) step(t *Thread) error {
 	if !t.left {
 		m.enterCall(t)
-		if t.event == nil {
+		if t.never {
 			m.summary.Unfinished++
 			m.queue.remove(t)
 			return nil
 		}
 		t.left, t.key = true, t.call.Exit
-		m.queue.down(t.at)
+		m.queue.moved(t)
 		return nil
 	}
 	if !t.decided {
@@ -115,7 +115,7 @@ func (m *matcher) step(t *Thread) error {
 		m.queue.remove(t)
 		return nil
 	}
-	m.queue.down(t.at)
+	m.queue.moved(t)
 	return nil
 }
 
@@ -169,8 +169,8 @@ func (m *matcher) decide(t *Thread) {
 	case n.frees:
 		m.abandon(t, n)
 	case n.completes:
-		for _, i := range t.event.Completed() {
-			for o := t.Process.requested(t.event.Request(i)); o != nil; o = o.sibling {
+		for _, request := range t.requests() {
+			for o := t.Process.requested(request); o != nil; o = o.sibling {
 				t.call.Done = append(t.call.Done, o)
 			}
 		}
@@ -179,7 +179,7 @@ func (m *matcher) decide(t *Thread) {
 
 // cancel: the operations of a request may never find a counterpart.
 func (m *matcher) cancel(t *Thread, n *node) {
-	by, slot := t.Process.issuer(t.words.Word(n.roles.Requests))
+	by, slot := t.Process.issuer(t.word(n.roles.Requests))
 	if by == nil {
 		return
 	}
@@ -190,7 +190,7 @@ func (m *matcher) cancel(t *Thread, n *node) {
 
 // abandon: a request was freed; its operations complete unseen.
 func (m *matcher) abandon(t *Thread, n *node) {
-	word := t.words.Word(n.roles.Requests)
+	word := t.word(n.roles.Requests)
 	for o := t.Process.requested(word); o != nil; o = o.sibling {
 		o.done = true
 	}
@@ -224,7 +224,7 @@ func (m *matcher) ready(t *Thread) bool {
 
 // release lets a thread go on that is held back, if it still is.
 func (m *matcher) release(t *Thread) {
-	if t.at < len(m.held) && m.held[t.at] == t {
+	if m.held.has(t) {
 		m.held.remove(t)
 		m.queue.push(t)
 	}
@@ -243,7 +243,7 @@ func (m *matcher) force() bool {
 	if len(m.held) == 0 {
 		return false
 	}
-	t := m.held[0]
+	t := m.held[0].thread
 	t.forced = true
 	for _, o := range t.call.Done {
 		o.waiter = nil
@@ -256,7 +256,7 @@ func (m *matcher) force() bool {
 // leaveCalls ends a call.
 func (m *matcher) leaveCalls(t *Thread) {
 	n := &t.nodes[t.call.Node]
-	t.call.FoundNothing = n.poll != 0 && t.words.Word(n.poll) == 0
+	t.call.FoundNothing = n.poll != 0 && t.word(n.poll) == 0
 	m.visitor.Exit(&t.call)
 	for _, o := range t.call.Done {
 		m.complete(o, &t.call)
@@ -267,7 +267,7 @@ func (m *matcher) leaveCalls(t *Thread) {
 		}
 	}
 	if n.freed != 0 && !n.failed {
-		m.leave(t.Process, t.words.Word(n.freed))
+		m.leave(t.Process, t.word(n.freed))
 	}
 	if t.call.FoundNothing && !t.polling {
 		t.polls, t.tight = t.call.Enter, 0
@@ -324,33 +324,31 @@ func (m *matcher) recycle(o *Operation) { m.free = append(m.free, o) }
 
 // fetch goes to the next call of a thread; false at the end.
 func (t *Thread) fetch() (bool, error) {
-	e, err := t.reader.Next()
-	if err != nil {
-		return false, err
+	w := &t.window
+	if w.next == len(w.events) {
+		if err := t.read(); err != nil {
+			return false, err
+		}
 	}
 	if t.ahead != nil && t.ahead.err != nil {
 		return false, t.ahead.err
 	}
-	t.left, t.decided, t.forced, t.event = false, false, false, e
+	t.left, t.decided, t.forced = false, false, false
 	c := &t.call
 	c.Posted, c.Done = c.Posted[:0], c.Done[:0]
-	if e == nil {
+	if len(w.events) == 0 {
 		return t.fetchPending(), nil
 	}
-	t.words = e
-	c.Node, c.Event = e.Node(), e.Seq
+	t.event = w.events[w.next]
+	w.next++
+	c.Node, c.Event = int(t.event.node), t.events
+	t.events++
 	n := &t.nodes[c.Node]
 	c.Proc, c.Failed = n.proc, n.failed
-	c.Enter, c.Exit, _ = e.Times()
+	c.Enter, c.Exit = t.event.enter, t.event.exit
 	c.Began, t.key = c.Enter, c.Enter
 	return true, nil
 }
-
-// pendingWords are those of a call that never returned.
-type pendingWords []uint64
-
-func (w pendingWords) Word(i int) uint64          { return w[i] }
-func (w pendingWords) Vec(int) ([]uint64, uint64) { return nil, 0 }
 
 // fetchPending goes to the call that the thread was in when its recording ended, if there is
 // one. Its node is the one after those of the stream.
@@ -365,7 +363,7 @@ func (t *Thread) fetchPending() bool {
 	if n.action == issuesMessage || n.action == issuesPart || n.action == makesPersistent || n.action == startsPersistent {
 		n.action = noAction
 	}
-	t.words = pendingWords(p.Words)
+	t.never = true
 	c := &t.call
 	c.Node, c.Event, c.Proc, c.Failed = len(t.Nodes), t.Events, n.proc, false
 	c.Enter = max(c.Exit, enteredAt(t.Process.Facts.Data, p))

@@ -207,9 +207,9 @@ func TestNonblockingCollective(t *testing.T) {
 		wait{NxNCompletion, 1, -1, 1 * ms, "MPI_Wait", ""}, wait{NxNCompletion, 2, -1, 3 * ms, "MPI_Wait", ""})
 }
 
-// One-sided synchronisation: fences, epochs, locks, the life of windows; files.
-func TestWindows(t *testing.T) {
-	s := testrun.NewScript(t, 2)
+// windowScript is a run of two ranks that synchronise on a window and a file.
+func windowScript(tb testing.TB) *testrun.Script {
+	s := testrun.NewScript(tb, 2)
 	a, b := s.Rank(0), s.Rank(1)
 	word := a.Define(efg.DefWin, signature.CommWorld, signature.ConstWord("EFG_WIN_CREATE"))
 	b.Define(efg.DefWin, signature.CommWorld, signature.ConstWord("EFG_WIN_CREATE"))
@@ -236,7 +236,12 @@ func TestWindows(t *testing.T) {
 	b.Define(efg.DefFile, signature.CommWorld, 0)
 	a.Call(400*ms, 482*ms, "MPI_File_write_all", args{"fh": file})
 	b.Call(480*ms, 482*ms, "MPI_File_write_all", args{"fh": file})
-	expect(t, s.Run(), wait{Creation, 0, 1, 20 * ms, "MPI_Win_create", "MPI_Win_create"}, wait{Fence, 0, 1, 40 * ms, "MPI_Win_fence", "MPI_Win_fence"},
+	return s
+}
+
+// One-sided synchronisation: fences, epochs, locks, the life of windows; files.
+func TestWindows(t *testing.T) {
+	expect(t, windowScript(t).Run(), wait{Creation, 0, 1, 20 * ms, "MPI_Win_create", "MPI_Win_create"}, wait{Fence, 0, 1, 40 * ms, "MPI_Win_fence", "MPI_Win_fence"},
 		wait{LatePost, 0, 1, 30 * ms, "MPI_Win_start", "MPI_Win_post"}, wait{EarlyWait, 1, 0, 20 * ms, "MPI_Win_wait", "MPI_Win_complete"},
 		wait{LateComplete, 1, 0, 30 * ms, "MPI_Win_wait", "MPI_Win_complete"}, wait{LockContention, 1, 0, 40 * ms, "MPI_Win_lock", "MPI_Win_unlock"},
 		wait{Creation, 0, 1, 60 * ms, "MPI_Win_free", "MPI_Win_free"}, wait{CollectiveIO, 0, 1, 80 * ms, "MPI_File_write_all", "MPI_File_write_all"})

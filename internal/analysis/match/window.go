@@ -1,0 +1,91 @@
+package match
+
+import (
+	"math/bits"
+
+	"github.com/efg-tools/efg/reconstruct"
+	"github.com/efg-tools/efg/signature"
+)
+
+// windowSize is how many events of a thread are read at a time: those of a thousand threads are
+// too far apart in memory to be read one by one in turn.
+const windowSize = 64
+
+// window has the next events of a thread, as far as a walk needs them.
+type window struct {
+	events []event
+	next   int
+	// words are those that differ within nodes, and requests: of arrays that are started, or that
+	// are complete.
+	words []uint64
+}
+
+// event is an event of a window. Its words and its requests are parts of window.words.
+type event struct {
+	node           int32
+	words          int32
+	requests, done int32
+	enter, exit    int64
+}
+
+// read fills the window.
+func (t *Thread) read() error {
+	w := &t.window
+	w.events, w.words, w.next = w.events[:0], w.words[:0], 0
+	for len(w.events) < windowSize {
+		e, err := t.reader.Next()
+		if err != nil {
+			return err
+		}
+		if e == nil {
+			return nil
+		}
+		w.add(e, &t.nodes[e.Node()])
+	}
+	return nil
+}
+
+func (w *window) add(e *reconstruct.Event, n *node) {
+	x := event{node: int32(e.Node()), words: int32(len(w.words))}
+	x.enter, x.exit, _ = e.Times()
+	if n.matters() {
+		for mask := n.mask; mask != 0; mask &= mask - 1 {
+			w.words = append(w.words, e.Word(bits.TrailingZeros64(mask)))
+		}
+	}
+	x.requests = int32(len(w.words))
+	switch {
+	case n.failed:
+	case n.completes:
+		for _, i := range e.Completed() {
+			w.words = append(w.words, e.Request(i))
+		}
+	case n.action == startsPersistent && n.proc.Vector(n.roles.Requests):
+		list, _ := e.Vec(n.roles.Requests)
+		w.words = append(w.words, list...)
+	case n.action == startsPersistent:
+		w.words = append(w.words, e.Word(n.roles.Requests))
+	}
+	x.done = int32(len(w.words))
+	w.events = append(w.events, x)
+}
+
+// matters reports whether the words of the node's calls are looked at.
+func (n *node) matters() bool {
+	return n.proc != nil && !n.failed && (n.action != noAction || n.poll != 0 || n.frees || n.cancels || n.freed != 0)
+}
+
+// word is a word of the call that the thread is in.
+func (t *Thread) word(i int) uint64 {
+	n := &t.nodes[t.call.Node]
+	if n.mask>>i&1 == 0 {
+		return n.words[i]
+	}
+	if !n.matters() {
+		return signature.Absent
+	}
+	return t.window.words[int(t.event.words)+bits.OnesCount64(n.mask&(1<<i-1))]
+}
+
+// requests are the requests that the call starts or completes.
+func (t *Thread) requests() []uint64 { return t.window.words[t.event.requests:t.event.done] }
