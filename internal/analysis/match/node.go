@@ -28,31 +28,32 @@ const (
 	locks
 )
 
-// node is what the calls with one signature have in common.
+// node is what the calls with one signature have in common. What each of them needs is in the
+// first 64 bytes: nodes of many threads do not fit into a cache.
 type node struct {
-	proc      *signature.Proc
-	roles     *signature.Roles
-	action    action
-	failed    bool
-	completes bool // its requests
-	poll      int  // the word that is 0 if it found nothing; 0: not a poll
-	frees     bool // its requests
-	cancels   bool
-	freed     int      // word of the object that is gone after it
-	mask      uint64   // of the words that differ between its calls
-	words     []uint64 // the others
-	wild      bool     // a nonblocking receive that may have any source or tag
-	slots     slots
-	prepared  map[uint32]*prepared
-	messages  map[uint32]*Operation
-
+	action     action
+	failed     bool
+	completes  bool // its requests
+	frees      bool // its requests
+	cancels    bool
+	wild       bool   // a nonblocking receive that may have any source or tag
+	poll       uint16 // the word that is 0 if it found nothing; 0: not a poll
+	freed      uint16 // word of the object that is gone after it
+	needsWords bool   // its words are looked at
 	// What all calls of the node have in common; see known.
+	sendKnown, receiveKnown, bytesKnown bool
+
+	mask                uint64 // of the words that differ between its calls
+	proc                *signature.Proc
+	roles               *signature.Roles
 	sendTo, receiveFrom *channel
-	sendKnown           bool
-	receiveKnown        bool
 	part                *part
-	bytes               uint64
-	bytesKnown          bool
+
+	words    []uint64 // those that do not differ
+	bytes    uint64
+	slots    slots
+	prepared map[uint32]*prepared
+	messages map[uint32]*Operation
 }
 
 // known reports whether words are the same in all calls of the node.
@@ -104,8 +105,8 @@ func (n *node) prepareWords(words []uint64) {
 	n.action = actionOf(p)
 	n.completes, n.cancels = p.Completes != "", p.Cancels
 	n.frees = p.Frees && p.Roles.Requests != 0 && p.Roles.Freed == 0
-	n.freed = p.Roles.Freed
-	n.poll = p.PollWord()
+	n.freed, n.poll = uint16(p.Roles.Freed), uint16(p.PollWord())
+	n.needsWords = n.action != noAction || n.poll != 0 || n.frees || n.cancels || n.freed != 0
 }
 
 func actionOf(p *signature.Proc) action {

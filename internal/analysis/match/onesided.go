@@ -77,7 +77,7 @@ func (m *matcher) synchronize(t *Thread, n *node) {
 		}
 		e.targets = nil
 	case awaitsAccess:
-		if n.poll != 0 && t.word(n.poll) == 0 {
+		if n.poll != 0 && t.word(int(n.poll)) == 0 {
 			return
 		}
 		for _, r := range e.origins {

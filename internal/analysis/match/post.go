@@ -280,7 +280,7 @@ func (m *matcher) startOne(t *Thread, request uint64, x *prepared) {
 
 // probe looks for a message.
 func (m *matcher) probe(t *Thread, n *node) {
-	if n.poll != 0 && t.word(n.poll) == 0 {
+	if n.poll != 0 && t.word(int(n.poll)) == 0 {
 		return
 	}
 	r, p := n.roles, t.Process

@@ -1,8 +1,11 @@
 package match
 
-// queue is a heap of threads, the one with the earliest next step first. Keys are kept beside the
-// threads, which are far apart in memory.
-type queue []queued
+// queue is a heap of threads, the one with the earliest next step first. Keys and places are kept
+// apart from the threads, which are far apart in memory.
+type queue struct {
+	list []queued
+	at   []int32 // place of each thread in list, by its index
+}
 
 type queued struct {
 	key    int64
@@ -10,63 +13,79 @@ type queued struct {
 	thread *Thread
 }
 
-func (q queue) less(i, j int) bool {
-	a, b := &q[i], &q[j]
-	return a.key < b.key || a.key == b.key && a.index < b.index
-}
+func newQueue(threads int) queue { return queue{at: make([]int32, threads)} }
 
-func (q queue) swap(i, j int) {
-	q[i], q[j] = q[j], q[i]
-	q[i].thread.at, q[j].thread.at = i, j
+func (q *queue) len() int { return len(q.list) }
+
+// first is the thread with the earliest next step.
+func (q *queue) first() *Thread { return q.list[0].thread }
+
+func (a *queued) before(b *queued) bool { return a.key < b.key || a.key == b.key && a.index < b.index }
+
+func (q *queue) set(i int, x queued) {
+	q.list[i] = x
+	q.at[x.index] = int32(i)
 }
 
 func (q *queue) push(t *Thread) {
-	t.at = len(*q)
-	*q = append(*q, queued{t.key, int32(t.Index), t})
-	q.up(t.at)
+	q.list = append(q.list, queued{})
+	q.up(len(q.list)-1, queued{t.key, int32(t.Index), t})
 }
 
 // has reports whether a thread is in the queue.
-func (q queue) has(t *Thread) bool { return t.at < len(q) && q[t.at].thread == t }
+func (q *queue) has(t *Thread) bool {
+	i := int(q.at[t.Index])
+	return i < len(q.list) && q.list[i].thread == t
+}
 
 // remove takes out a thread.
 func (q *queue) remove(t *Thread) {
-	i, last := t.at, len(*q)-1
-	q.swap(i, last)
-	(*q)[last] = queued{}
-	*q = (*q)[:last]
+	i, last := int(q.at[t.Index]), len(q.list)-1
+	x := q.list[last]
+	q.list[last] = queued{}
+	q.list = q.list[:last]
 	if i < last {
-		q.down(i)
-		q.up(i)
+		q.down(i, x)
+		q.up(int(q.at[x.index]), x)
 	}
 }
 
 // moved puts a thread in its place whose key has grown.
-func (q queue) moved(t *Thread) {
-	q[t.at].key = t.key
-	q.down(t.at)
+func (q *queue) moved(t *Thread) {
+	i := int(q.at[t.Index])
+	x := q.list[i]
+	x.key = t.key
+	q.down(i, x)
 }
 
-func (q queue) up(i int) {
-	for i > 0 && q.less(i, (i-1)/2) {
-		q.swap(i, (i-1)/2)
-		i = (i - 1) / 2
+// up puts an entry at place i or above.
+func (q *queue) up(i int, x queued) {
+	for i > 0 {
+		parent := (i - 1) / 2
+		if !x.before(&q.list[parent]) {
+			break
+		}
+		q.set(i, q.list[parent])
+		i = parent
 	}
+	q.set(i, x)
 }
 
-func (q queue) down(i int) {
+// down puts an entry at place i or below.
+func (q *queue) down(i int, x queued) {
 	for {
 		child := 2*i + 1
-		if child >= len(q) {
-			return
+		if child >= len(q.list) {
+			break
 		}
-		if child+1 < len(q) && q.less(child+1, child) {
+		if child+1 < len(q.list) && q.list[child+1].before(&q.list[child]) {
 			child++
 		}
-		if !q.less(child, i) {
-			return
+		if !q.list[child].before(&x) {
+			break
 		}
-		q.swap(i, child)
+		q.set(i, q.list[child])
 		i = child
 	}
+	q.set(i, x)
 }

@@ -55,7 +55,6 @@ type Thread struct {
 	polling bool
 	tight   int // polls of the loop without a pause
 	key     int64
-	at      int // in its queue
 }
 
 // Call is a call of a procedure.

@@ -55,6 +55,7 @@ func (t *Trace) Walk(ctx context.Context, v Visitor, progress func(done uint64))
 	m := &matcher{
 		trace: t, visitor: v, channels: map[channelKey]*channel{}, scopes: map[scopeKey]*scope{}, groups: map[[2]uint64]*group{},
 		splits: map[splitKey]*Operation{}, windows: map[lockKey]*lockHistory{},
+		queue: newQueue(len(t.Threads)), held: newQueue(len(t.Threads)),
 	}
 	for _, th := range t.Threads {
 		ok, err := th.fetch()
@@ -66,10 +67,10 @@ func (t *Trace) Walk(ctx context.Context, v Visitor, progress func(done uint64))
 		}
 	}
 	for {
-		if len(m.queue) == 0 && !m.force() {
+		if m.queue.len() == 0 && !m.force() {
 			return &m.summary, nil
 		}
-		if err := m.step(m.queue[0].thread); err != nil {
+		if err := m.step(m.queue.first()); err != nil {
 			return nil, err
 		}
 		if m.summary.Calls%progressEvery == 0 {
@@ -240,10 +241,10 @@ func (m *matcher) releaseAll(list *[]*Thread) {
 // force lets the earliest of the threads that are held back go on: what it depends on is not in
 // the recording. It returns false if there is none.
 func (m *matcher) force() bool {
-	if len(m.held) == 0 {
+	if m.held.len() == 0 {
 		return false
 	}
-	t := m.held[0].thread
+	t := m.held.first()
 	t.forced = true
 	for _, o := range t.call.Done {
 		o.waiter = nil
@@ -256,7 +257,7 @@ func (m *matcher) force() bool {
 // leaveCalls ends a call.
 func (m *matcher) leaveCalls(t *Thread) {
 	n := &t.nodes[t.call.Node]
-	t.call.FoundNothing = n.poll != 0 && t.word(n.poll) == 0
+	t.call.FoundNothing = n.poll != 0 && t.word(int(n.poll)) == 0
 	m.visitor.Exit(&t.call)
 	for _, o := range t.call.Done {
 		m.complete(o, &t.call)
@@ -267,7 +268,7 @@ func (m *matcher) leaveCalls(t *Thread) {
 		}
 	}
 	if n.freed != 0 && !n.failed {
-		m.leave(t.Process, t.word(n.freed))
+		m.leave(t.Process, t.word(int(n.freed)))
 	}
 	if t.call.FoundNothing && !t.polling {
 		t.polls, t.tight = t.call.Enter, 0

@@ -48,7 +48,7 @@ func (t *Thread) read() error {
 func (w *window) add(e *reconstruct.Event, n *node) {
 	x := event{node: int32(e.Node()), words: int32(len(w.words))}
 	x.enter, x.exit, _ = e.Times()
-	if n.matters() {
+	if n.needsWords {
 		for mask := n.mask; mask != 0; mask &= mask - 1 {
 			w.words = append(w.words, e.Word(bits.TrailingZeros64(mask)))
 		}
@@ -70,18 +70,13 @@ func (w *window) add(e *reconstruct.Event, n *node) {
 	w.events = append(w.events, x)
 }
 
-// matters reports whether the words of the node's calls are looked at.
-func (n *node) matters() bool {
-	return n.proc != nil && !n.failed && (n.action != noAction || n.poll != 0 || n.frees || n.cancels || n.freed != 0)
-}
-
 // word is a word of the call that the thread is in.
 func (t *Thread) word(i int) uint64 {
 	n := &t.nodes[t.call.Node]
 	if n.mask>>i&1 == 0 {
 		return n.words[i]
 	}
-	if !n.matters() {
+	if !n.needsWords {
 		return signature.Absent
 	}
 	return t.window.words[int(t.event.words)+bits.OnesCount64(n.mask&(1<<i-1))]
