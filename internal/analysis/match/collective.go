@@ -35,6 +35,7 @@ type fifoOfCalls struct {
 type group struct {
 	members []int32
 	index   map[int32]int
+	second  int           // of an intercommunicator, the first member of the second group
 	spare   []*Collective // that are over
 }
 
@@ -151,7 +152,10 @@ func (m *matcher) groupOf(own, other *analysis.Members) *group {
 	}
 	g := &group{index: map[int32]int{}}
 	m.groups[key] = g
-	for _, side := range []*analysis.Members{own, other} {
+	for i, side := range []*analysis.Members{own, other} {
+		if i == 1 && side != nil {
+			g.second = len(g.members)
+		}
 		for _, q := range m.trace.among(side) {
 			g.add(q)
 		}

@@ -32,6 +32,7 @@
 //
 // The members of a communicator, window or file make their collective calls in one order. The
 // starts of a persistent collective are matched in the order in which it was made and started.
-// If members disagree on a call, nothing after it on that object is matched. A call that failed
+// On an intercommunicator the members of one
+// group wait for those of the other. If members disagree on a call, nothing after it on that object is matched. A call that failed
 // takes no part in anything.
 package match

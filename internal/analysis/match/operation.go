@@ -79,11 +79,32 @@ type Collective struct {
 
 	scope    *scope
 	parts    []*Operation
+	sides    [2]side // of an intercommunicator
 	root     *Operation
 	lowest   int          // members below it have entered
 	latest   []*Operation // of each member below lowest: the last of those up to it that entered
 	waiters  []*Thread
 	sequence uint64
+}
+
+// side is what one group of an intercommunicator has done.
+type side struct {
+	entered int
+	last    *Operation
+}
+
+// across returns the other side of an intercommunicator, if a member waits for all of that, and that
+// alone: in collectives that exchange data, and barriers.
+func (c *Collective) across(o *Operation) (other *side, members int) {
+	g := c.scope.group
+	all := c.Proc.Sync == signature.SyncAll || c.Proc.Sync == signature.SyncAtRoot && o.root
+	if g.second == 0 || !all || c.Proc.Shape == signature.NoData && !c.Proc.Barrier() {
+		return nil, 0
+	}
+	if o.Member < g.second {
+		return &c.sides[1], len(g.members) - g.second
+	}
+	return &c.sides[0], g.second
 }
 
 // Part returns a member's part, nil if it has not entered.
@@ -92,6 +113,12 @@ func (c *Collective) Part(member int) *Operation { return c.parts[member] }
 // neededBy returns the member that o needs and that entered last.
 func (c *Collective) neededBy(o *Operation) *Operation {
 	if o.excluded {
+		return nil
+	}
+	if other, members := c.across(o); other != nil {
+		if other.entered == members {
+			return other.last
+		}
 		return nil
 	}
 	switch c.Proc.Sync {
@@ -139,6 +166,9 @@ func (c *Collective) complete(o *Operation) bool {
 	if o.excluded || c.Entered == c.Members {
 		return true
 	}
+	if other, members := c.across(o); other != nil {
+		return other.entered == members
+	}
 	switch c.Proc.Sync {
 	case signature.SyncAll:
 		return false
@@ -169,6 +199,16 @@ func (c *Collective) enter(o *Operation) {
 	}
 	if o.root {
 		c.root = o
+	}
+	if g := c.scope.group; g.second > 0 {
+		s := &c.sides[0]
+		if o.Member >= g.second {
+			s = &c.sides[1]
+		}
+		s.entered++
+		if s.last == nil || o.Enter >= s.last.Enter {
+			s.last = o
+		}
 	}
 	if c.Proc.Sync != signature.SyncLower {
 		return

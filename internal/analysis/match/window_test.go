@@ -81,3 +81,23 @@ func TestNeighbours(t *testing.T) {
 	compare(t, s, "0:0 part 3:0; 1:0 part 3:0; 2:0 part 3:0; 3:0 part; "+
 		"0:1 part 1:1; 1:1 part 2:1; 2:1 part 1:1; 3:1 part 2:1; 0:2 part 1:2; 1:2 part")
 }
+
+// On an intercommunicator each group waits for the other one.
+func TestIntercommunicator(t *testing.T) {
+	s := testrun.NewScript(t, 4)
+	s.Each(func(r *testrun.ScriptRank, rank int) {
+		comm := r.Define(efg.DefComm, signature.CommWorld, signature.ConstWord("EFG_COMM_INTER"), 4, 3, 0, 2, 1, 2, 2, 1)
+		from := []int64{10, 40, 20, 30}[rank]
+		r.Call(from, []int64{45, 45, 60, 60}[rank], "MPI_Barrier", args{"comm": comm})
+		root := args{"comm": comm, "root": "MPI_PROC_NULL"}
+		if rank == 1 {
+			root["root"] = "MPI_ROOT"
+		} else if rank > 1 {
+			root["root"] = 1
+		}
+		r.Call(100+from, 160, "MPI_Bcast", root)
+		r.Call(200+from, 260, "MPI_Gather", root)
+	})
+	compare(t, s, "0:0 part 3:0; 1:0 part 3:0; 2:0 part 1:0; 3:0 part 1:0; 0:1 part; 1:1 part; 2:1 part 1:1; 3:1 part 1:1; "+
+		"0:2 part; 1:2 part 3:2; 2:2 part; 3:2 part")
+}
