@@ -1,9 +1,9 @@
-/* Cost of the recorder alone, per event, in the shapes that matter: the same
- * six calls over and over, cycles of many distinct signatures, random order.
- * The events are made as a wrapper makes them: words filled, call_begin,
- * call_end, record. Prints "shape parameter ns events bytes". bytes is the
- * growth of the segment. Arguments: events [irregular]; "irregular" is the
- * random order of 1,000 alone. Environment: EFG_DIR, EFG_TIME. */
+/* Cost per event of the recorder alone, in the relevant shapes: the same six
+ * calls repeatedly, cycles of many distinct signatures, random order. Events
+ * are recorded as a wrapper does it: fill the words, call_begin, call_end,
+ * record. Prints "shape parameter ns events bytes"; bytes is the growth of the
+ * segment. Arguments: events [irregular]; "irregular" runs only the random
+ * order of 1,000. Environment: EFG_DIR, EFG_TIME. */
 #define _GNU_SOURCE
 #include "core_internal.h"
 
@@ -19,7 +19,7 @@ static double now(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* One event: an MPI_Send-like row of nine words, with a count and a tag. */
+/* One event like MPI_Send: nine words, with a count and a tag. */
 static inline void send(uint64_t site, uint64_t peer, uint64_t count, uint64_t tag)
 {
     efg_stream *t = efg_enter();
@@ -39,13 +39,13 @@ static inline void send(uint64_t site, uint64_t peer, uint64_t count, uint64_t t
     efg_leave(t);
 }
 
-/* Of a callsite of its own. */
+/* An event with its own callsite. */
 static inline void event(uint64_t base, uint64_t site)
 {
     send(base + site * 0x9E3779B97F4A7C15u, site & 7, 1024, 42);
 }
 
-/* One of 8 * k of one callsite: more than the bound, so that words are demoted. */
+/* One of 8 * k signatures of one callsite: above the bound, so that words are demoted. */
 static inline void varied(uint64_t base, uint64_t k, uint64_t x)
 {
     send(base, 1, 1 + x % 8, (x >> 3) % k);

@@ -1,9 +1,9 @@
-/* Makes real segments of simulated ranks: reads ranks' events from standard
- * input (package internal/testing/sim makes them) and feeds each rank's to the recorder, in
- * a process of its own. Environment: as the recorder's.
+/* Creates real segments of simulated ranks: reads the ranks' events from standard
+ * input (written by package internal/testing/sim) and feeds each rank's to the recorder, in
+ * a separate process. Environment: as for the recorder.
  *
  * Input: little-endian words. For each rank: rank, size, world, number of words
- * that follow, and these words, records of
+ * that follow, and these words, which are records of
  *   1 kind word nwords nbytes words… bytes (padded to a word)     a definition
  *   2 n words… nvec (index len elements…)…                          an event
  */

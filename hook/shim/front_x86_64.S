@@ -1,9 +1,9 @@
-/* The stubs of the front for x86-64: two for each slot, for its MPI_ and its PMPI_
- * names, with the names that they are exported under.
+/* The front's stubs for x86-64: two per slot, for its MPI_ and its PMPI_ names, and the
+ * names that they are exported under.
  *
- * A stub of MPI_ names jumps through its entry of efg_slot_table and touches nothing else, so
- * that what it jumps to is entered as if the caller had called it. At first the
- * entry leads back into the stub, which asks efg_front_resolve for the target. */
+ * A stub for MPI_ names jumps through its entry of efg_slot_table and touches nothing else,
+ * so that the target is entered as if the caller had called it. Initially the entry points
+ * back into the stub, which asks efg_front_resolve for the target. */
 #include "gen/slots.h"
 
 #define STUB_SIZE 16
@@ -29,8 +29,8 @@ efg_stubs:
         .set    i, i + 1
         .endr
 
-/* A call of a PMPI_ name; the slot is on the stack. Where nobody looks at calls of that
- * name, it goes where efg_direct says; inside of a recorded call, to the MPI library; else
+/* A call by a PMPI_ name; the slot is on the stack. If such calls are not recorded, it goes
+ * to the target in efg_direct; inside a recorded call, to the MPI library; otherwise
  * efg_front_resolve decides. %r10 and %r11 are free: no MPI function has a static chain. */
         .type   pmpi, @function
 pmpi:
@@ -123,8 +123,7 @@ resolve:
         .cfi_endproc
         .size   resolve, . - resolve
 
-/* efg_lazy is the start of stub 0's second half; a stub's second half is where
- * its entry leads at first. */
+/* The second half of stub 0. A stub's entry initially points to its second half. */
         .globl  efg_lazy
         .hidden efg_lazy
         .set    efg_lazy, efg_stubs + 6

@@ -1,9 +1,9 @@
-/* Collectives whose members do not give what the others take, one fault after the
- * other, each on a communicator of its own; all members make the same mistake where
- * that is possible. What is given is less than what is taken, so that blocking calls
- * come to an end; calls that do not block are not completed. The program ends by
- * MPI_Abort. It prints the names of the functions with the faults, and which calls the
- * library refused. Needs 4 processes. */
+/* Collectives whose members send other amounts than the others receive, one fault after
+ * the other, each on its own communicator; where possible, all members make the same
+ * mistake. Less is sent than received, so that blocking calls return; nonblocking ones
+ * are not completed. The program ends with MPI_Abort. It prints the names of the
+ * functions with the faults, and which calls the library rejected. Needs
+ * 4 processes. */
 #include "check.h"
 
 #include <unistd.h>
@@ -58,7 +58,7 @@ static int neighbor_alltoallw(MPI_Comm c) { return MPI_Neighbor_alltoallw(from, 
 static int ineighbor_allgather(MPI_Comm c) { return MPI_Ineighbor_allgather(from, 1, MPI_INT, to, 2, MPI_INT, c, &r); }
 static int ineighbor_alltoallv(MPI_Comm c) { return MPI_Ineighbor_alltoallv(from, ones, places, MPI_INT, to, twos, places, MPI_INT, c, &r); }
 
-/* even against odd ranks; the root is rank 0 */
+/* even and odd ranks; the root is rank 0 */
 static int root(void) { return rank == 0 ? MPI_ROOT : rank % 2 ? 0 : MPI_PROC_NULL; }
 static int inter_bcast(MPI_Comm c) { return MPI_Bcast(to, 1 + rank % 2, MPI_INT, root(), c); }
 static int inter_gather(MPI_Comm c) { return MPI_Gather(from, 1, MPI_INT, to, 2, MPI_INT, root(), c); }

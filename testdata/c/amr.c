@@ -1,5 +1,5 @@
-/* Like an adaptive mesh code: neighbour lists and sizes change now and then,
- * completion with Waitany and Waitsome in any order: amr STEPS */
+/* Like an adaptive mesh code: neighbour lists and sizes change from time to time,
+ * Waitany and Waitsome complete in any order: amr STEPS */
 #include "check.h"
 
 enum { MAX = 16, PATCHES = 5 };
@@ -13,7 +13,7 @@ static int random_number(int below)
     return (int)((seed >> 16) % (unsigned)below);
 }
 
-/* Who sends how many messages of which size to whom; the same on all ranks. */
+/* Which rank sends how many messages of which size to which; the same on all ranks. */
 static void regrid(int length[MAX][MAX][PATCHES])
 {
     for (int i = 0; i < size; i++)

@@ -1,6 +1,6 @@
-/* Like a dense factorisation on a grid of processes: panels go round rows and columns of a
- * block-cyclic matrix, as vector types that are made for each message, rows are swapped by
- * pivots, and counts shrink as the factorisation goes on: blocklu BLOCKS */
+/* Like a dense factorisation on a process grid: panels are broadcast along rows and columns of
+ * a block-cyclic matrix, with a vector type for each message, rows are swapped for pivoting,
+ * and counts shrink as the factorisation proceeds: blocklu BLOCKS */
 #include "check.h"
 #include <string.h>
 
@@ -17,7 +17,7 @@ static int random_number(int below)
     return (int)((seed >> 16) % (unsigned)below);
 }
 
-/* How many of the blocks from `first` on process p of n has. */
+/* Number of blocks from `first` on that process p of n owns. */
 static int mine(int first, int blocks, int p, int n)
 {
     int count = 0;
@@ -26,7 +26,7 @@ static int mine(int first, int blocks, int p, int n)
     return count;
 }
 
-/* Sends or receives a panel along a binomial tree, in a type of its own. */
+/* Sends or receives a panel along a binomial tree, with its own type. */
 static void tree(MPI_Comm comm, int root, int count, int length, int tag)
 {
     int rank, size, mask = 1;
@@ -49,7 +49,7 @@ static void tree(MPI_Comm comm, int root, int count, int length, int tag)
     MPI_Type_free(&type);
 }
 
-/* The panel's column of processes finds the pivot of each of its columns. */
+/* The panel's process column finds the pivot of each of its columns. */
 static void factor_panel(int k, int blocks)
 {
     int local = mine(k, blocks, row, rows) * NB;
@@ -65,7 +65,7 @@ static void factor_panel(int k, int blocks)
     }
 }
 
-/* Rows change places with those of their pivots, which may be on other processes. */
+/* Rows are swapped with those of their pivots, which may be on other processes. */
 static void swap_rows(int k, int blocks)
 {
     static double there[MAX_LOCAL];

@@ -4,7 +4,7 @@
 
 static int rank, size;
 
-/* Uses a communicator and gives it back. */
+/* Uses a communicator and frees it. */
 static void use(MPI_Comm c)
 {
     int one = 1, n, all;

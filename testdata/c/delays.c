@@ -8,7 +8,7 @@
  *     barrier|sum|reduce|bcast|wait-sum ROOT NUMBER BEFORE AFTER
  *     start-... : a call that starts one of these
  *
- * Arguments: directory of the logs log.RANK; milliseconds of a delay. Needs 4 ranks or more. */
+ * Arguments: directory of the logs log.RANK; delay in milliseconds. Needs 4 ranks or more. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static void messages(void)
 	}
 }
 
-/* Each rank is late in turn, and receives what the one before sent late. */
+/* Each rank is late in turn, and receives what the previous one sent late. */
 static void chain(void)
 {
 	int x = 0;

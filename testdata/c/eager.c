@@ -1,5 +1,5 @@
-/* Many small sends pending at once: MPI libraries give them one and the same
- * request handle. Waited in another order, copied, moved, freed: eager ROUNDS */
+/* Many small sends pending at once: MPI libraries give them the same request
+ * handle. Completed in another order, copied, moved, freed: eager ROUNDS */
 #include "check.h"
 
 enum { K = 8 };
@@ -65,7 +65,7 @@ static void mixed(MPI_Request *s)
     MPI_Waitall(K, s, MPI_STATUSES_IGNORE);
 }
 
-/* One variable for a chain of sends: the handle before is overwritten after a wait. */
+/* One variable for a chain of sends: each handle is overwritten after a wait. */
 static void chain(void)
 {
     MPI_Request a, b;

@@ -1,4 +1,4 @@
-/* Errors that come back to the program: errors ROUNDS */
+/* Errors that are returned to the program: errors ROUNDS */
 #include "check.h"
 
 static int class_of(int rc)

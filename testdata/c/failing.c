@@ -1,5 +1,5 @@
-/* Calls that fail where those of others succeed: receives that are too short for their
- * message, and a broadcast with other data on the last rank. Errors come back. */
+/* Calls that fail where those of others succeed: receives too short for their
+ * message, and a broadcast with other data on the last rank. Errors are returned. */
 #include "check.h"
 
 static int rank, size, x[8], y[8];

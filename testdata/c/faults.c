@@ -1,4 +1,4 @@
-/* Faults on purpose, one for each name that is given as the first argument. None of
+/* Deliberate faults, selected by the name in the first argument. None of
  * them hangs. */
 #include "check.h"
 

@@ -1,6 +1,6 @@
-/* 3-D halo exchange with nonblocking messages on a grid of ranks, the domain
- * periodic, or with borders at which MPI_PROC_NULL is called, or with open ones
- * that nothing is called at: grid STEPS [periodic|null|open [PX PY PZ]] */
+/* 3-D halo exchange with nonblocking messages on a grid of ranks. The domain is
+ * periodic, or has borders with MPI_PROC_NULL as neighbour, or open borders
+ * without calls: grid STEPS [periodic|null|open [PX PY PZ]] */
 #include "check.h"
 
 #include <string.h>

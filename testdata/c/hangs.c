@@ -1,4 +1,4 @@
-/* Programs that hang, each for one fault: hangs KIND. All do healthy rounds before; the
+/* Programs that hang, each because of one fault, after some healthy rounds: hangs KIND. The
  * table at the end has the kinds.
  */
 #include "check.h"
@@ -279,7 +279,7 @@ static void sendrecv_chain(void)
     MPI_Barrier(world);
 }
 
-/* Rank 0 has had the messages of both in requests from any source: none is left for it. */
+/* Rank 0 has received both messages in requests from any source: none is left for it. */
 static void any_credited(void)
 {
     MPI_Request r;
@@ -353,7 +353,7 @@ static void inter_kinds(void)
     else MPI_Allreduce(&n, &x, 1, MPI_INT, MPI_SUM, inter);
 }
 
-/* ---- ranks that are not there ---- */
+/* ---- missing ranks ---- */
 
 static void missing_finalize(void)
 {

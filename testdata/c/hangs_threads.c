@@ -1,11 +1,11 @@
-/* Programs of two ranks with two threads each, some of which hang: hangs_threads KIND. All
- * threads exchange messages before, each on a communicator of its own.
+/* Programs of two ranks with two threads each, some of which hang: hangs_threads KIND. First
+ * all threads exchange messages, each pair on its own communicator.
  *
- * one    a thread of rank 0 waits for a message that is never sent; the other, and that of
- *        rank 1, go on for ever
- * both   a thread of each rank waits for a message of the other's, which sends it afterwards;
- *        the other threads go on for ever
- * all    so do both threads of each rank
+ * one    a thread of rank 0 waits for a message that is never sent; its other thread and
+ *        that of rank 1 continue for ever
+ * both   a thread of each rank waits for a message that the other sends only afterwards;
+ *        the other threads continue for ever
+ * all    the same for both threads of each rank
  */
 #include "check.h"
 

@@ -1,4 +1,4 @@
-/* Collectives on an intercommunicator (even against odd ranks), with MPI_ROOT
+/* Collectives on an intercommunicator (even and odd ranks), with MPI_ROOT
  * and MPI_PROC_NULL as root: intercoll ROUNDS */
 #include "check.h"
 
@@ -7,7 +7,7 @@ enum { MAX = 16 };
 static int rank, local_rank, local, remote, mine;
 static MPI_Comm inter;
 
-/* Roots sit in the group of the even ranks. */
+/* Roots are in the group of the even ranks. */
 static int root_of(int i)
 {
     if (mine)

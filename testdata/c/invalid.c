@@ -1,6 +1,6 @@
-/* Calls that end the job, one for each name that is given as the first argument: most have
- * an invalid argument. Each rank makes the call. "right" instead of a name makes all
- * calls, each with valid arguments. */
+/* Calls that end the job, selected by the name in the first argument: most have an
+ * invalid argument. Each rank makes the call. "right" makes all calls, with valid
+ * arguments. */
 #include "check.h"
 
 #include <string.h>
@@ -224,7 +224,7 @@ static void crash(void) { *(volatile int *)(ok ? in : NULL) = 1; }
 
 static void crash_in(void) { MPI_Allreduce(out, ok ? in : (int *)16, 1, MPI_INT, MPI_SUM, world); }
 
-/* Only the root needs a buffer to gather to. The others wait for it when it ends the job. */
+/* Only the root needs a receive buffer. The others wait for it when it ends the job. */
 static void gather_null(void)
 {
     enum { MANY = 1 << 20 };

@@ -8,7 +8,7 @@ enum { N = 4 };
 
 static int rank, size;
 
-/* Makes what others wrote visible. */
+/* Makes the others' writes visible. */
 static void settle(MPI_File f)
 {
     MPI_File_sync(f);

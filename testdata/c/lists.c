@@ -1,5 +1,5 @@
-/* Like an unstructured mesh: each rank has neighbours of its own, and with each
- * messages of a size of its own. The lists change once, half way: lists STEPS */
+/* Like an unstructured mesh: each rank has its own neighbours, and messages of a
+ * different size with each. The lists change once, half way: lists STEPS */
 #include "check.h"
 
 enum { MAX = 64, MOST = 900 };

@@ -1,5 +1,5 @@
-/* Like a solver on an unstructured mesh: each process has neighbours and sizes of its own,
- * on several levels that get coarser, and exchanges with them in each step of a
+/* Like a solver on an unstructured mesh: each process has its own neighbours and sizes on
+ * several levels that get coarser, and exchanges with them in each step of a
  * multigrid cycle: mesh STEPS */
 #include "check.h"
 #include <math.h>
@@ -14,7 +14,7 @@ static int rank, size;
 static struct level levels[LEVELS];
 static double in[MAX][ROOM], out[ROOM];
 
-/* A number that two processes agree on, whoever asks. */
+/* A number that two processes agree on without communication. */
 static unsigned shared(int a, int b, int level)
 {
     unsigned x = (unsigned)(a < b ? a * 131 + b : b * 131 + a) * 2654435761u + (unsigned)level * 40503u;
@@ -23,7 +23,7 @@ static unsigned shared(int a, int b, int level)
     return x ^ x >> 13;
 }
 
-/* Processes lie in a plane and are neighbours when they are near each other. */
+/* Processes lie in a plane and are neighbours if they are close to each other. */
 static void build(struct level *l, int level)
 {
     l->n = 0;

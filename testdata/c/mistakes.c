@@ -1,5 +1,5 @@
-/* Mistakes that no library notices, one for each name that is given as the first argument;
- * the program ends as if it were right. "right" makes all of them without the mistake. */
+/* Mistakes that no library notices, selected by the name in the first argument; the
+ * program ends as if it were right. "right" runs all of them without the mistake. */
 #include "check.h"
 
 #include <string.h>

@@ -54,7 +54,7 @@ static void on_cart(void)
     MPI_Comm_free(&c);
 }
 
-/* A ring in which everybody also has rank 0 as neighbour. */
+/* A ring in which every rank also has rank 0 as neighbour. */
 static void on_graph(void)
 {
     int index[MAX], edges[4 * MAX], n = 0, count, list[4 * MAX];

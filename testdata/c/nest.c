@@ -1,11 +1,11 @@
-/* Nested loops whose trip counts are known: three that begin with a call of their
- * own, three that begin with the same call, one that ends when it has converged,
- * and a branch that is seldom taken: nest OUTER MIDDLE INNER */
+/* Nested loops with known trip counts: three that begin with different calls, three
+ * that begin with the same call, one that ends on convergence, and a rarely taken
+ * branch: nest OUTER MIDDLE INNER */
 #include "check.h"
 
 static int rank, size;
 
-/* Each loop begins with a call of its own. */
+/* Each loop begins with a different call. */
 static void apart(int outer, int middle, int inner)
 {
     int a = 1, b = 0;
@@ -35,7 +35,7 @@ static void together(int outer, int middle, int inner)
     }
 }
 
-/* Ten times as many iterations as it takes: 3, 4, 7, 5, 5, 7, 4, 3, 4, 7. */
+/* Ten loops of as many iterations as convergence takes: 3, 4, 7, 5, 5, 7, 4, 3, 4, 7. */
 static int converge(void)
 {
     int steps = 0;
@@ -52,7 +52,7 @@ static int converge(void)
     return steps;
 }
 
-/* One iteration of many has a call more. */
+/* One iteration of many has an additional call. */
 static void seldom(void)
 {
     int a[4] = { 0 }, b[4];

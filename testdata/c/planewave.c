@@ -1,6 +1,6 @@
-/* Like a plane-wave code: bands are distributed over groups of processes, each transforms
- * its own with Alltoallv among uneven columns of the grid, and the number of bands that
- * still have to converge differs from step to step: planewave STEPS */
+/* Like a plane-wave code: bands are distributed over groups of processes, each of which
+ * transforms its own with Alltoallv over uneven columns of the grid; the number of bands
+ * that have not converged differs from step to step: planewave STEPS */
 #include "check.h"
 
 enum { MAX = 64, BANDS = 12, GRID = 18, ROOM = 1 << 16 };
@@ -17,7 +17,7 @@ static int random_number(int below)
     return (int)((seed >> 16) % (unsigned)below);
 }
 
-/* How many columns and planes of the grid process p of the group has. */
+/* Number of columns and planes of the grid that process p of the group owns. */
 static int columns_of(int p, int n) { return GRID * GRID / (2 * n) + (p * 5 + 3) % 4; }
 static int planes_of(int p, int n) { return GRID / n + (p < GRID % n); }
 
@@ -52,7 +52,7 @@ static void apply(int bands, int mode)
     }
 }
 
-/* Finds the eigenvectors: the bands that have converged are left out. */
+/* Finds the eigenvectors of the bands that have not converged. */
 static int diagonalize(int k)
 {
     int left = BANDS / groups, basis = left, rounds = 0;

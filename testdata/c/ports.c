@@ -1,4 +1,4 @@
-/* Two halves of a job meet by a port, where the MPI library can: ports */
+/* Two halves of a job connect through a port, if the MPI library can: ports */
 #include "check.h"
 
 int main(int argc, char **argv)

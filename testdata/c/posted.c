@@ -1,6 +1,6 @@
-/* Receives completed one at a time, with all that a status can tell: posted
- * sizes that change, short and empty messages, wildcards, MPI_PROC_NULL, types
- * of size zero, cancelled ones, other threads: posted ROUNDS */
+/* Receives completed one at a time, with everything that a status can say:
+ * changing sizes, short and empty messages, wildcards, MPI_PROC_NULL, types of
+ * size zero, cancelled receives, other threads: posted ROUNDS */
 #include "check.h"
 
 #include <pthread.h>
@@ -22,7 +22,7 @@ static void complete(int way, MPI_Request *r, MPI_Status *status)
     CHECK(*r == MPI_REQUEST_NULL);
 }
 
-/* count elements come, room were posted. */
+/* count elements arrive, room were posted. */
 static void message(int way, int room, int count, int source, int tag, int ignore)
 {
     MPI_Request r;

@@ -1,5 +1,5 @@
 /* Messages of each rank to itself, on MPI_COMM_SELF and MPI_COMM_WORLD: selfsend [vary|copy|lost].
- * With "copy" also on a duplicate of MPI_COMM_SELF; with "lost" nobody receives a last one. */
+ * With "copy" also on a duplicate of MPI_COMM_SELF; with "lost" the last one is never received. */
 #include "check.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* A program that only knows sessions (MPI 4) and has two of them: sessions ROUNDS [leave]
- * With leave it does not end the second. */
+/* A program that uses only sessions (MPI 4), two of them: sessions ROUNDS [leave]
+ * With leave it does not finalize the second. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
 /* Collectives whose members describe the same data in different ways: as derived
- * datatypes, in place, nothing at all, as bytes. Nothing is wrong: shapes ROUNDS */
+ * datatypes, in place, no data, as bytes. Nothing is wrong: shapes ROUNDS */
 #include "check.h"
 
 enum { MAX = 16 };
@@ -64,7 +64,7 @@ static void as_bytes(MPI_Comm c)
     MPI_Alltoall(from, 2, MPI_INT, to, 8, MPI_PACKED, c);
 }
 
-/* Neighbours take what is sent to them, and others something else: a line, of which only the
+/* Neighbours receive what is sent to them, others something else: a line, of which only the
  * first two are neighbours in each round. */
 static void neighbours(int round)
 {

@@ -1,5 +1,5 @@
 /* Dynamic processes: a spawned pair of children. Some builds of MPICH cannot
- * (the UCX netmod): then the error comes back to the program: spawn */
+ * (the UCX netmod): then the error is returned to the program: spawn */
 #include "check.h"
 
 #include <string.h>

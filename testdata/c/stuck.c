@@ -1,17 +1,17 @@
-/* Jobs that hang, and jobs that only seem to: argument 1 says how, argument 2 for how
- * many seconds a rank computes. After `rounds` of healthy traffic,
+/* Jobs that hang, and jobs that only seem to: argument 1 says how, argument 2 how many
+ * seconds a rank computes. After `rounds` of healthy communication,
  *
  *     recv      every rank receives from its neighbour before it sends
  *     ssend     every rank sends synchronously to its neighbour before it receives
  *     pair      ranks 0 and 1 receive from each other, the others are in a barrier
  *     wait      the same cycle as recv, with nonblocking receives and MPI_Waitall
- *     barrier   the last rank does not come to the barrier: it waits for a message
+ *     barrier   the last rank does not enter the barrier: it waits for a message
  *     slow      the last rank computes, the others are in a barrier
  *     chain     rank r waits for rank r + 1, the last one computes
  *     any       every rank receives from any source
  *     master    rank 0 receives from any source, the others compute
  *     beat      ten steps a second, as long as the file of the next argument is there (hold: slow)
- *     exit      the last rank has left, the others wait for a message of its
+ *     exit      the last rank has exited, the others wait for a message from it
  */
 #include "check.h"
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Very many calls, each with a text that no other has: texts CALLS */
+/* Very many calls, each with a unique string: texts CALLS */
 #include "check.h"
 
 #include <stdio.h>

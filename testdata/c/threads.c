@@ -11,7 +11,7 @@ typedef struct job {
     MPI_Comm comm;
 } job;
 
-/* Requests handed from even to odd jobs. */
+/* Requests passed from even to odd jobs. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;

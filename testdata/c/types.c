@@ -22,7 +22,7 @@ static void transfer(MPI_Datatype t, int count)
     CHECK(n == count);
 }
 
-/* Commits, uses and frees; the message is in flight while the type goes away. */
+/* Commits, uses and frees; the message is in flight while the type is freed. */
 static void use(MPI_Datatype t)
 {
     static char a[1 << 16], b[1 << 16];
@@ -82,7 +82,7 @@ static void every_constructor(int k)
     use(t);
 }
 
-/* Types with a new shape in every call, as an adaptive code has them. */
+/* Types with a new shape in every call, as in an adaptive code. */
 static void changing(unsigned *seed)
 {
     int lengths[6], at[6], n = 1 + (int)(*seed % 5), next = 0;

@@ -1,6 +1,6 @@
-/* Data that is sent as of one datatype and received as of another with the same type
- * signature, and collectives whose members have such. "wrong" makes a message and a broadcast
- * of other signatures besides: two basic datatypes in another order. */
+/* Data that is sent with one datatype and received with another of the same type signature,
+ * also in collectives. "wrong" adds a message and a broadcast with different signatures: two
+ * basic datatypes in another order. */
 #include "check.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
-! Ranks that are late on purpose, as in c/delays.c, of which it has the first part: messages, a
-! barrier, reductions after unequal work, a slow root. The log is the same.
+! Ranks that are late on purpose: the first part of c/delays.c (messages, a barrier, reductions
+! after unequal work, a slow root). The log has the same form.
 program delays
   use mpi
   use, intrinsic :: iso_c_binding

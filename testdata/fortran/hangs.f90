@@ -1,4 +1,4 @@
-! Programs that hang, each for one fault: hangs KIND. All do healthy rounds before.
+! Programs that hang, each because of one fault, after some healthy rounds: hangs KIND.
 program hangs
   use mpi
   implicit none

@@ -15,7 +15,7 @@
 typedef struct log_thread {
     out_file out;
     void *frame;    /* of the outermost wrapper that runs, or NULL */
-    int pending;    /* its line is not ended */
+    int pending;    /* its line is not complete */
 } log_thread;
 
 static __thread log_thread *self;
@@ -24,9 +24,9 @@ static _Atomic int thread_count;
 static _Atomic int state;   /* 0 not started, 1 starting, 2 on, 3 off */
 static FILE *process_file;
 
-/* A program may have loaded MPI without making its symbols global, as Python
- * does. Then it is made so: the hook behind the logger sees the logger as its
- * caller and has no other way to MPI. */
+/* A program may load MPI without making its symbols global, as Python does.
+ * Then the logger makes them global: the hook behind it sees the logger as its
+ * caller and cannot find MPI otherwise. */
 static void *reach_library(void)
 {
     static void *_Atomic library;
@@ -35,7 +35,7 @@ static void *reach_library(void)
     return library;
 }
 
-/* What the logger asks is no call of the program: it goes past the hook. */
+/* The logger's own queries are not calls of the program: they bypass the hook. */
 void *log_symbol(const char *name)
 {
     return dlsym(strncmp(name, "PMPI_", 5) ? RTLD_DEFAULT : reach_library(), name);
@@ -286,7 +286,7 @@ int log_begin(log_call *c, const log_proc *p, enum log_lang lang, int64_t *args,
         return 0;
     if (!t)
         t = self = new_thread();
-    if (t->pending)     /* an error handler left the call before with longjmp */
+    if (t->pending)     /* an error handler left the previous call with longjmp */
         out_string(&t->out, " !\n");
     t->frame = frame;
     t->pending = 1;
@@ -357,8 +357,8 @@ static int is_live_request(const log_param *p)
     return p->kind == K_REQUEST && p->flags & F_IN;
 }
 
-/* Only the requests and the flag mean anything if the flag is false, only the
- * requests after an error. */
+/* If the flag is false, only the requests and the flag are meaningful; after an
+ * error, only the requests. */
 static void put_outputs(log_call *c, int rc)
 {
     int flag = rc == MPI_SUCCESS ? c->proc->flag : -1;

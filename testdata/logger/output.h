@@ -1,5 +1,5 @@
-/* The logger's file: mapped, so that what is written survives any death of the
- * process. One file a thread. */
+/* The logger's file: mapped, so that its contents survive however the process
+ * ends. One file per thread. */
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
@@ -9,7 +9,7 @@
 typedef struct out_file {
     int fd;
     char *map;          /* window onto the file */
-    size_t base, size;  /* its place in the file */
+    size_t base, size;  /* its position in the file */
     size_t pos;         /* end of the text, in the file */
 } out_file;
 

@@ -1,9 +1,9 @@
 #define _GNU_SOURCE
 #include "values.h"
 
-/* All MPI procedures that the logger itself uses are the PMPI ones of the MPI
- * library, found by name: the logger must not be linked with it, because shells
- * and launchers inherit the preload. */
+/* The logger itself uses only PMPI procedures, looked up in the MPI library by
+ * name: it must not be linked with the library, because shells and launchers
+ * inherit the preload. */
 #define PMPI(name) ({                                     \
     static __typeof__(PMPI_##name) *f_;                   \
     if (!f_)                                              \

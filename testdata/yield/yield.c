@@ -1,5 +1,5 @@
-/* For test runs with more ranks than cores: MPICH over UCX polls busily and
- * lets the others starve. This preload gives the core away when nothing
+/* For test runs with more ranks than cores: MPICH over UCX busy-waits and
+ * starves the other ranks. This preload yields the core when nothing
  * progressed. Never part of the hook. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

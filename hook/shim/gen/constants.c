@@ -23,7 +23,7 @@ static uint64_t bits_word(const pair *p, size_t n, int64_t v)
     return w | left << 32;
 }
 
-/* Of several names for one handle the first counts. */
+/* If a handle has several names, the first is used. */
 static void add(bk_map *m, uint64_t key, uint32_t k, uint64_t size)
 {
     bk_map_add(m, &(const bk_entry){ .key = key, .word = EFG_CONST(k), .u.size = m == &bk_types ? size : 0 });
