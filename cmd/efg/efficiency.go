@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,7 @@ import (
 type efficiencyOptions struct {
 	scaling string
 	windows int
+	top     int
 	json    bool
 }
 
@@ -36,13 +38,15 @@ MPI_Finalize are left out.
 
 Of several runs of one program, the computation scaling relates each to the first one:
 whether the ranks compute as much as they should. Strong and weak scaling are told apart by
-how the computation grows with the number of ranks, or by --scaling.
+how the computation grows with the number of ranks, or by --scaling. Of runs with three
+numbers of ranks or more, models of the time at each callsite tell which will dominate.
 
 Serialisation and transfer, and --windows, need the times of each call (--time trace), the
 rest times of any kind. See docs/efficiency.md.`,
 		Example: `  efg efficiency jacobi.efg
   efg efficiency traced.efg --windows 5
-  efg efficiency jacobi.efg traced.efg --scaling strong --json`,
+  efg efficiency jacobi.efg traced.efg --scaling strong --json
+  efg efficiency jacobi.efg traced.efg jacobi.efg --top 3`,
 		Args:              argCount(cobra.MinimumNArgs(1)),
 		ValidArgsFunction: completeRuns(maxEfficiencyFiles, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,6 +56,7 @@ rest times of any kind. See docs/efficiency.md.`,
 	f := cmd.Flags()
 	f.StringVar(&opt.scaling, "scaling", "auto", "how the work grows with the ranks: strong (not at all), weak (in proportion), auto")
 	f.IntVar(&opt.windows, "windows", 0, "divide each run into this many parts of equal time")
+	f.IntVar(&opt.top, "top", 10, "callsites whose models to show; 0: all")
 	f.BoolVar(&opt.json, "json", false, "write JSON")
 	return cmd
 }
@@ -70,32 +75,77 @@ func showEfficiency(paths []string, opt *efficiencyOptions, out, errOut io.Write
 	if opt.windows < 0 || opt.windows > mostWindows {
 		return usageError("--windows %d: want a number from 0 to %d", opt.windows, mostWindows)
 	}
+	if err := checkTop(opt.top, "callsites"); err != nil {
+		return err
+	}
 	var runs []*efficiency.Run
+	var times []map[efficiency.Site]float64
 	for _, path := range paths {
-		r, err := efficiencyOf(path, opt.windows, errOut)
+		r, sites, err := efficiencyOf(path, opt.windows, len(paths) > 2, errOut)
 		if err != nil {
 			return err
 		}
-		runs = append(runs, r)
+		runs, times = append(runs, r), append(times, sites)
 	}
-	c := efficiency.Compare(runs, scaling)
-	return writeAnswer(out, opt.json, func() any { return jsondoc.NewEfficiency(paths, runs, c) },
-		func(w *bufio.Writer) { writeEfficiency(w, paths, runs, c) })
+	c, models := efficiency.Compare(runs, scaling), efficiency.Models(runs, times)
+	return writeAnswer(out, opt.json, func() any { return jsondoc.NewEfficiency(paths, runs, c, models) },
+		func(w *bufio.Writer) {
+			writeEfficiency(w, paths, runs, c)
+			writeModels(w, paths, runs, models, opt.top)
+		})
 }
 
-func efficiencyOf(path string, windows int, errOut io.Writer) (*efficiency.Run, error) {
+// efficiencyOf also returns the times at callsites, if they are wanted.
+func efficiencyOf(path string, windows int, sites bool, errOut io.Writer) (*efficiency.Run, map[efficiency.Site]float64, error) {
 	r, err := openShown(path, false)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer r.Close()
 	bar := newProgress(errOut, "ranks", uint64(len(r.Procs)))
 	e, err := efficiency.New(r, windows, bar.show)
 	bar.close()
 	if errors.Is(err, efficiency.ErrNoTimes) {
-		return nil, usageError("%s: %w", path, err)
+		return nil, nil, usageError("%s: %w", path, err)
 	}
-	return e, err
+	if err != nil || !sites {
+		return e, nil, err
+	}
+	times, err := efficiency.SiteTimes(r, e)
+	return e, times, err
+}
+
+// writeModels shows how the times at callsites grow.
+func writeModels(w io.Writer, paths []string, runs []*efficiency.Run, models []efficiency.Model, top int) {
+	if len(models) == 0 {
+		return
+	}
+	ahead := 0
+	for _, r := range runs {
+		ahead = max(ahead, 4*r.Ranks)
+	}
+	title := fmt.Sprintf("Growth: mean time of a rank, and what to expect of %s ranks", grouped(uint64(ahead)))
+	models = models[:cutRows(w, title, len(models), top)]
+	t := &table{}
+	t.right(paths...)
+	t.right("expected", "error")
+	t.left("grows with", "in")
+	for i := range models {
+		m := &models[i]
+		var cells []string
+		for _, v := range m.Times {
+			cells = append(cells, units.Nanoseconds(v))
+		}
+		growth, in := m.Growth(), "computation"
+		if growth == "" {
+			growth = "-"
+		}
+		if m.Op != "" {
+			in = strings.TrimSpace(m.Op + " " + m.Site.Site)
+		}
+		t.row(append(cells, units.Nanoseconds(m.Ahead), fmt.Sprintf("%.0f%%", 100*m.Error), growth, in)...)
+	}
+	t.write(w)
 }
 
 func writeEfficiency(w *bufio.Writer, paths []string, runs []*efficiency.Run, c *efficiency.Comparison) {

@@ -13,8 +13,10 @@ func TestEfficiency(t *testing.T) {
 	assembled(t, "traced")
 	timedRun(t, "ring.efg", 3, 50)
 	timedRun(t, "large.efg", 6, 50)
+	timedRun(t, "larger.efg", 12, 50)
 	checkGolden(t, golden, map[string]string{
-		"efficiency": "efficiency a.efg --windows 2", "efficiency-runs": "efficiency ring.efg large.efg", "efficiency-json": "efficiency a.efg ring.efg --json",
+		"efficiency": "efficiency a.efg --windows 2", "efficiency-runs": "efficiency ring.efg large.efg", "efficiency-models": "efficiency ring.efg large.efg larger.efg --top 4",
+		"efficiency-models-json": "efficiency ring.efg large.efg larger.efg --json", "efficiency-json": "efficiency a.efg ring.efg --json",
 	})
 	out, _, _ := efgRun(t, nil, "efficiency", "a.efg", "--json")
 	var j jsondoc.Efficiency

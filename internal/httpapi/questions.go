@@ -213,7 +213,7 @@ func askEfficiency(q *query) answerer {
 			return nil, err
 		}
 		runs := []*efficiency.Run{r}
-		return jsondoc.NewEfficiency([]string{in.name}, runs, efficiency.Compare(runs, efficiency.NoScaling)), nil
+		return jsondoc.NewEfficiency([]string{in.name}, runs, efficiency.Compare(runs, efficiency.NoScaling), nil), nil
 	})
 }
 

@@ -7,10 +7,11 @@ import (
 // Efficiency tells how well runs use their processors; docs/efficiency.md describes the document.
 // Times are in nanoseconds.
 type Efficiency struct {
-	Schema   string          `json:"schema"`
-	Scaling  *string         `json:"scaling"`
-	Exponent *float64        `json:"exponent"`
-	Runs     []EfficiencyRun `json:"runs"`
+	Schema   string            `json:"schema"`
+	Scaling  *string           `json:"scaling"`
+	Exponent *float64          `json:"exponent"`
+	Runs     []EfficiencyRun   `json:"runs"`
+	Models   []EfficiencyModel `json:"models"`
 }
 
 // EfficiencyRun is a run. Serialisation and transfer are null if they are not known, for a reason.
@@ -50,8 +51,31 @@ type EfficiencyWindow struct {
 	MostRank int   `json:"most_rank"`
 }
 
-func NewEfficiency(paths []string, runs []*efficiency.Run, c *efficiency.Comparison) *Efficiency {
-	j := &Efficiency{Schema: "efg-efficiency/1", Runs: []EfficiencyRun{}}
+// EfficiencyModel is how the time of a rank at a callsite, or outside of MPI, grows with the
+// number of ranks.
+type EfficiencyModel struct {
+	At         *Place    `json:"at"`
+	Times      []float64 `json:"times"`
+	Constant   float64   `json:"constant"`
+	Factor     float64   `json:"factor"`
+	Exponent   float64   `json:"exponent_of_ranks"`
+	Logarithms int       `json:"logarithms"`
+	Error      float64   `json:"error"`
+	Ahead      float64   `json:"ahead"`
+}
+
+func NewEfficiency(paths []string, runs []*efficiency.Run, c *efficiency.Comparison, models []efficiency.Model) *Efficiency {
+	j := &Efficiency{Schema: "efg-efficiency/1", Runs: []EfficiencyRun{}, Models: []EfficiencyModel{}}
+	for i := range models {
+		m := &models[i]
+		k := EfficiencyModel{
+			Times: m.Times, Constant: m.Constant, Factor: m.Factor, Exponent: m.Exponent, Logarithms: m.Logarithms, Error: m.Error, Ahead: m.Ahead,
+		}
+		if m.Op != "" {
+			k.At = &Place{m.Op, m.Site.Site}
+		}
+		j.Models = append(j.Models, k)
+	}
 	if c.Scaling != efficiency.NoScaling {
 		name := c.Scaling.String()
 		j.Scaling, j.Exponent = &name, &c.Exponent
