@@ -2,7 +2,7 @@ package mix
 
 import "sort"
 
-// chance is the probability of a bit, in its upper 22 bits, and how often it was updated.
+// chance is the probability of a bit, in its upper 22 bits, and the number of its updates.
 type chance uint32
 
 const (
@@ -35,7 +35,7 @@ const (
 	knotStep = 128
 )
 
-// knots are 65536 / (1 + exp(-x)) at every half from -11 to 11.
+// knots are 65536 / (1 + exp(-x)) in steps of 1/2 from -11 to 11.
 var knots = [...]uint32{1, 2, 3, 5, 8, 13, 22, 36, 60, 98, 162, 267, 439, 720, 1179, 1921, 3108, 4971, 7812,
 	11955, 17625, 24743, 32768, 40793, 47911, 53581, 57724, 60565, 62428, 63615, 64357,
 	64816, 65097, 65269, 65374, 65438, 65476, 65500, 65514, 65523, 65528, 65531, 65533,

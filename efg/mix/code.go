@@ -25,7 +25,7 @@ func (e *encoder) bit(p uint32, b bool) {
 	}
 }
 
-// finish ends the code with as few bytes as possible: a decoder reads zeros after them.
+// finish ends the code with as few bytes as possible: a decoder reads zeros beyond them.
 func (e *encoder) finish() []byte {
 	for n := range 5 {
 		// the smallest number with n bytes that is not below low

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// Experts is the largest number of guesses for a value.
+	// Experts is the maximum number of guesses for a value.
 	Experts = 16
-	// Kinds is how many kinds of values there may be: each has a mixer of its own.
+	// Kinds is the maximum number of kinds of values: each has its own mixer.
 	Kinds = 128
 
 	sureLevels = 16 // how often a guess was right in its context
@@ -21,10 +21,10 @@ const (
 	biasInput  = 64
 )
 
-// Guess is what an expert says of the next value.
+// Guess is an expert's guess of the next value.
 type Guess struct {
-	// Context is what the expert goes by: it says what followed when Context was the same.
-	// 0: Value says itself what it guesses, and Sure, at most 15, how sure it is.
+	// Context selects the guess: the value that followed when Context was the same.
+	// If 0, Value is the guess, and Sure, at most 15, its sureness.
 	Context uint64
 	Value   uint64
 	Sure    uint8
@@ -62,28 +62,28 @@ type Coder struct {
 	spell []chance // of the bits of values that no expert guessed
 }
 
-// TableBits is how large the table of contexts may be: 1<<TableBits slots.
+// TableBits limits the table of contexts to 1<<TableBits slots.
 const TableBits = 20
 
-// NewEncoder returns a coder that encodes. tableBits, from 8 to TableBits, says how many
-// contexts are remembered.
+// NewEncoder returns a coder that encodes, with a table of 1<<tableBits contexts, tableBits
+// from 8 to TableBits.
 func NewEncoder(tableBits int) *Coder {
 	c := newCoder(tableBits)
 	c.encoder = &encoder{high: 1<<32 - 1}
 	return c
 }
 
-// NewDecoder returns a coder that decodes what an encoder with that many tableBits made.
+// NewDecoder returns a coder that decodes what an encoder with the same tableBits wrote.
 func NewDecoder(code []byte, tableBits int) *Coder {
 	c := newCoder(tableBits)
 	c.decoder = newDecoder(code)
 	return c
 }
 
-// tables are those of coders that are done.
+// tables are those of closed coders, for reuse.
 var tables sync.Pool
 
-// newTable returns a table of contexts of which nothing is known.
+// newTable returns an empty table of contexts.
 func newTable(tableBits int) []slot {
 	if t, ok := tables.Get().(*[]slot); ok && cap(*t) >= 1<<tableBits {
 		out := (*t)[:1<<tableBits]
@@ -93,7 +93,7 @@ func newTable(tableBits int) []slot {
 	return make([]slot, 1<<tableBits)
 }
 
-// Close gives back what the coder took. It is not used any more.
+// Close releases the coder's memory. The coder must not be used afterwards.
 func (c *Coder) Close() {
 	table := c.table
 	c.table = nil
@@ -136,8 +136,7 @@ func (c *Coder) trusted(kind int) *trusts {
 // Encoding reports whether the coder is given what it codes: it encodes, or is trained.
 func (c *Coder) Encoding() bool { return c.encoder != nil || c.training }
 
-// Train has the coder learn from what f codes, which is known to both sides: none of it is in
-// the code.
+// Train has the coder learn from what f codes, which both sides know: it is not in the code.
 func (c *Coder) Train(f func()) {
 	c.training = true
 	f()
@@ -150,7 +149,7 @@ func (c *Coder) Finish() []byte { return c.encoder.finish() }
 // Overrun reports whether a decoder has read past the end of its code.
 func (c *Coder) Overrun() bool { return c.decoder != nil && c.decoder.overrun > 8 }
 
-// Rest is how many bytes of its code a decoder has not read.
+// Rest is the number of bytes of its code that a decoder has not read.
 func (c *Coder) Rest() int { return len(c.decoder.code) }
 
 // Hash mixes values into a context, which is never 0.
@@ -164,7 +163,7 @@ func Hash(values ...uint64) uint64 {
 	return h ^ h>>32 | 1
 }
 
-// Recall fills in a guess that goes by a context.
+// Recall fills in a guess from its context.
 func (c *Coder) Recall(g *Guess) {
 	if g.Context == 0 {
 		return
@@ -197,13 +196,13 @@ type candidate struct {
 	by    uint32 // experts, as bits
 }
 
-// Value codes v, of which there are guesses. Where none is right, it is spelled out as
-// Number does in the context rest: itself, or its difference from near.
+// Value codes v, given guesses. If none is right, v, or its difference from near, is spelled
+// out as by Number in the context rest.
 func (c *Coder) Value(kind int, guesses []Guess, rest, near, v uint64) uint64 {
 	return c.ValueOr(kind, guesses, v, func(v uint64) uint64 { return c.spelled(kind, rest, near, v) })
 }
 
-// ValueOr is Value where spell codes what no expert guessed.
+// ValueOr is like Value, but calls spell to code what no expert guessed.
 func (c *Coder) ValueOr(kind int, guesses []Guess, v uint64, spell func(v uint64) uint64) uint64 {
 	var in [Experts]int64
 	var trusts [Experts]*chance
@@ -292,11 +291,11 @@ func (c *Coder) spelled(kind int, context, near, v uint64) uint64 {
 	return c.number(Hash(context, 4), broad+4, v)
 }
 
-// Number codes v, in a context: how many bits it has, the first three of them after the
-// highest, and the others as they are.
+// Number codes v in a context: its number of bits, the first three after the highest, and the
+// others uncompressed.
 func (c *Coder) Number(context, v uint64) uint64 { return c.number(context, context, v) }
 
-// number is Number in two contexts, of which the broad one counts until the other is known.
+// number is Number in two contexts: the broad one counts until the other has been seen.
 func (c *Coder) number(context, broad, v uint64) uint64 {
 	length := int(c.tree(context, broad, 7, uint64(bits.Len64(v))))
 	if length > 64 {
@@ -315,8 +314,7 @@ func (c *Coder) number(context, broad, v uint64) uint64 {
 	return out
 }
 
-// Byte codes a byte, of which there are guesses; where none is right, it is spelled out in two
-// contexts.
+// Byte codes a byte, given guesses. If none is right, it is spelled out in two contexts.
 func (c *Coder) Byte(kind int, guesses []Guess, context, broad, v uint64) uint64 {
 	return c.ValueOr(kind, guesses, v, func(v uint64) uint64 { return c.tree(context, broad, 8, v) })
 }
@@ -324,7 +322,7 @@ func (c *Coder) Byte(kind int, guesses []Guess, context, broad, v uint64) uint64
 // Bit codes a bit in a context.
 func (c *Coder) Bit(context uint64, b bool) bool { return c.modelled(context, context, b) }
 
-// tree codes n bits, the highest first.
+// tree codes n bits, highest first.
 func (c *Coder) tree(context, broad uint64, n int, v uint64) uint64 {
 	node := uint64(1)
 	for i := n - 1; i >= 0; i-- {
@@ -336,7 +334,7 @@ func (c *Coder) tree(context, broad uint64, n int, v uint64) uint64 {
 
 const spellSize = 1 << 16
 
-// modelled codes a bit in two contexts: the more the first has seen, the more it counts.
+// modelled codes a bit in two contexts: the more bits the first has seen, the more it counts.
 func (c *Coder) modelled(context, broad uint64, b bool) bool {
 	const mixing = 0xd6e8feb86659fd93
 	m, o := &c.spell[context*mixing>>48], &c.spell[broad*mixing>>48]

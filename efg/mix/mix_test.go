@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// script codes values of all sorts, and returns what a coder gives back.
+// script codes values of all kinds, and returns what the coder returns.
 func script(c *Coder, seed int64) []uint64 {
 	rng := rand.New(rand.NewSource(seed))
 	var out []uint64
@@ -71,7 +71,7 @@ func TestTheCodeStays(t *testing.T) {
 	}
 }
 
-// What both sides know beforehand makes the code shorter.
+// Training makes the code shorter.
 func TestTraining(t *testing.T) {
 	text := []byte("what both sides know beforehand")
 	size := func(train bool) int {
@@ -102,7 +102,7 @@ func TestLogits(t *testing.T) {
 	}
 }
 
-// Any bytes can be decoded: a decoder says that it has overrun them.
+// Any bytes can be decoded: a decoder reports that it has overrun them.
 func FuzzDecoder(f *testing.F) {
 	e := NewEncoder(8)
 	script(e, 1)

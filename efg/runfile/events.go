@@ -11,13 +11,13 @@ import (
 )
 
 // An event block holds groups of graphs as the events of their streams, one after the other,
-// as package mix codes them: what comes next is guessed from what came before, in the stream
-// and in those of other ranks, so that a rank that resembles another takes next to nothing.
-// The graphs follow from the events. It is smaller than the columns of a block of groups where
-// programs are irregular, and is read in a time that grows with the events.
+// coded by package mix: each is predicted from what came before in the stream and in those of
+// other ranks, so that a rank that resembles another takes next to nothing. The graphs follow
+// from the events. For irregular programs an event block is smaller than the columns of a block
+// of groups, but the time to read it grows with the events.
 
-// Bounds of an event block. maxBlockEvents are the events of all of its streams, and
-// maxBlockValues the values and elements of their attributes.
+// Bounds of an event block: maxBlockEvents of the events of all its streams, maxBlockValues of
+// the values and elements of their attributes.
 const (
 	maxBlockEvents = 1 << 21
 	maxBlockValues = 1 << 23
@@ -28,7 +28,7 @@ type eventNode struct {
 	header, mask uint64
 	words        []eventWord // those that are not demoted, from word 1 on
 	forms        []uint8     // of its attribute streams: forms of values, and of elements
-	again        uint64      // how many nodes before it in its stream are like it
+	again        uint64      // number of earlier nodes of its stream with the same content
 	attrs        []eventAttr
 	key          uint64 // of all this
 }
@@ -40,7 +40,7 @@ type eventWord struct {
 	index       int
 }
 
-// eventAttr is an attribute stream, and what its values were so far, of all streams.
+// eventAttr is an attribute stream, with its latest values in all streams.
 type eventAttr struct {
 	word        int
 	form        signature.Form
@@ -70,7 +70,7 @@ type pollNode struct {
 
 var errEvents = errors.New("broken events")
 
-// eventCoder codes graphs, or decodes them: a decoder is given nothing, and gets what was coded.
+// eventCoder encodes or decodes graphs: a decoder is given none, and returns what was coded.
 type eventCoder struct {
 	c            *mix.Coder
 	scratch      []uint64 // values of the current event
@@ -92,7 +92,7 @@ type eventCoder struct {
 	first  []uint32 // of each event: its first value
 	hashes []uint64
 	values []uint64
-	after  []uint32 // by hash: event that followed when the last ones were the same
+	after  []uint32 // by hash of the last events: the event that followed them
 
 	// Of the current stream.
 	local       []int       // numbers in known of its nodes
@@ -103,7 +103,7 @@ type eventCoder struct {
 	before      [6]uint64        // nodes of the last events
 	events      [4]uint64        // the last events with their values
 	longer      uint64           // of more
-	match       int              // event that is guessed to be the next one, -1: none
+	match       int              // predicted next event, -1: none
 	matched     uint64           // how many were right
 	tags        map[uint64]*[2]uint64
 	newest      uint64                 // definition
@@ -117,7 +117,7 @@ func newEventCoder(c *mix.Coder) *eventCoder {
 		headerNumber: map[uint64]uint64{}, commonNumber: map[uint64]uint64{}, defs: newDefOrder(), classes: map[uint64][]uint8{}, after: make([]uint32, 1<<afterBits)}
 }
 
-// afterBits is how many bits of a hash find an event that may be the next one.
+// afterBits is the number of bits of the hash that finds the predicted event.
 const afterBits = 16
 
 func (e *eventCoder) failf(format string, args ...any) {
@@ -126,7 +126,7 @@ func (e *eventCoder) failf(format string, args ...any) {
 	}
 }
 
-// Kinds of values, each with a mixer.
+// Kinds of values, each with its own mixer.
 const (
 	kindNode     = iota
 	kindWord     // kindWord + class of a word of a new node
@@ -143,7 +143,7 @@ const (
 	kindDefWord  = kindDefElem + 1 // kindDefWord + kind of definition, up to 11
 )
 
-// Contexts, which keep apart what is equal otherwise.
+// Contexts, which distinguish what is otherwise equal.
 const (
 	ctxNode = 1 + iota
 	ctxWord
@@ -207,7 +207,7 @@ func (e *eventCoder) graph(g *eventGraph) *eventGraph {
 	return g
 }
 
-// collect gives a decoded stream its nodes and its n events.
+// collect stores the nodes and the n events of a decoded stream.
 func (e *eventCoder) collect(g *eventGraph, n int) {
 	for _, k := range e.local {
 		g.nodes = append(g.nodes, e.known[k])
@@ -224,7 +224,7 @@ func (e *eventCoder) collect(g *eventGraph, n int) {
 	}
 }
 
-// roomFor is for how many events room is made before they are there.
+// roomFor is the number of events for which space is allocated in advance.
 const roomFor = 1 << 17
 
 // begin begins a stream.
@@ -238,7 +238,7 @@ func (e *eventCoder) begin() {
 	e.requests = requestOrder{number: map[uint64]int{}, at: -1}
 }
 
-// spanOf is where the values of an event are.
+// spanOf is the range of an event's values.
 func (e *eventCoder) spanOf(i int) (from, to uint32) {
 	to = uint32(len(e.values))
 	if i+1 < len(e.first) {
@@ -262,10 +262,10 @@ func (e *eventCoder) note(node uint32, hash uint64, values []uint64) {
 	e.longer = mix.Hash(e.longer>>8, hash)
 }
 
-// copyFrom is how many guessed events must have been right before several are coded at once.
+// copyFrom is the number of correctly predicted events after which several are coded at once.
 const copyFrom = 16
 
-// copied codes how many of the events from i on, of n, are those that are guessed.
+// copied codes how many of the events from i on, of n, are as predicted.
 func (e *eventCoder) copied(g *eventGraph, i, n, at int) int {
 	if e.match < 0 || e.matched < copyFrom {
 		return 0
@@ -293,7 +293,7 @@ func (e *eventCoder) copied(g *eventGraph, i, n, at int) int {
 	return k
 }
 
-// alike counts the events from i on that are as guessed.
+// alike counts the events from i on that are as predicted.
 func (e *eventCoder) alike(g *eventGraph, i, at int) int {
 	k, start := 0, at
 	for ; i+k < len(g.visits); k++ {
@@ -321,7 +321,7 @@ func (e *eventCoder) alike(g *eventGraph, i, at int) int {
 	return k
 }
 
-// sizeOf is how many values an event of the node has, of which these begin with its own.
+// sizeOf is the number of values of an event of the node; values begins with them.
 func (n *eventNode) sizeOf(values []uint64) int {
 	k := 0
 	for i := range n.attrs {
@@ -333,10 +333,10 @@ func (n *eventNode) sizeOf(values []uint64) int {
 	return k
 }
 
-// relearned is how many of the last copied events are learned from like others.
+// relearned is the number of last copied events that are learned from like others.
 const relearned = 64
 
-// relearn takes the last of k copied events for values that were seen.
+// relearn learns the values of the last of k copied events.
 func (e *eventCoder) relearn(k int) {
 	for i := len(e.visits) - min(k, relearned); i < len(e.visits); i++ {
 		from, to := e.spanOf(i)
@@ -406,8 +406,8 @@ func (q *valueQueue) next() (v uint64, ok bool) {
 	return v, true
 }
 
-// attributes codes the values of an event's attributes, into e.scratch, and returns what stands for
-// the event. Given are those to encode; the expected ones are those of the guessed event.
+// attributes codes the values of an event's attributes into e.scratch and returns the event's
+// hash. given are the values to encode, expected those of the predicted event.
 func (e *eventCoder) attributes(node *eventNode, number int, given, expected *valueQueue) uint64 {
 	e.scratch = e.scratch[:0]
 	hash := node.key
@@ -457,12 +457,12 @@ func (e *eventCoder) sameAsMatch(values []uint64) bool {
 	return slices.Equal(values, e.values[from:to])
 }
 
-// context stands for the last events.
+// context is the hash of the last events.
 func (e *eventCoder) context() uint64 {
 	return mix.Hash(e.events[0], e.events[1], e.events[2], e.events[3])
 }
 
-// follow finds the event that may be the next one.
+// follow predicts the next event.
 func (e *eventCoder) follow(node, all bool) {
 	switch {
 	case all:

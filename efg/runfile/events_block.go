@@ -50,7 +50,7 @@ func (e *eventCoder) member(p *readGroup, m uint64) error {
 	return e.err
 }
 
-// decodeEvents reads what encodeEvents made.
+// decodeEvents reads what encodeEvents wrote.
 func decodeEvents(code []byte) ([]*readGroup, error) {
 	if len(code) == 0 || code[0] < 8 || code[0] > mix.TableBits {
 		return nil, fmt.Errorf("%w: no size of tables", errEvents)
@@ -225,7 +225,7 @@ func newEventNode(p *readGroup, from *efg.Node, vals []uint64, at int) *eventNod
 	return n
 }
 
-// rebuilt is a node that is made again from its events.
+// rebuilt is a node that is rebuilt from its events.
 type rebuilt struct {
 	*eventNode
 	polls  uint64
@@ -304,7 +304,7 @@ func (g *eventGraph) order() (nodes []rebuilt, numbers []int, err error) {
 	return nodes, numbers, nil
 }
 
-// expect makes room for the values of that many events.
+// expect allocates space for the values of that many events.
 func (n *rebuilt) expect(events int) {
 	n.values, n.elems = make([][]uint64, len(n.attrs)), make([][]uint64, len(n.attrs))
 	for i := range n.values {

@@ -47,8 +47,8 @@ func (e *eventCoder) definitions(given []eventDef) []eventDef {
 	return o.all[o.begun:]
 }
 
-// countDef counts definitions, their words, and elements of vectors: there are not more than
-// attributes may have values.
+// countDef counts definitions, their words, and elements of vectors, which are bounded like the
+// values of attributes.
 func (e *eventCoder) countDef(n uint64) {
 	if e.defs.size += min(n, maxBlockValues+1); e.defs.size > maxBlockValues || e.c.Overrun() {
 		e.failf("definitions do not end")

@@ -110,12 +110,12 @@ func (f *flatten) eventWord(w *eventWord) {
 	f.cells = append(f.cells, cell{kind: cellWord, v: w.token})
 }
 
-// defOrder is what is known of the definitions before one.
+// defOrder is the context of a definition: the definitions before it.
 type defOrder struct {
 	all     []eventDef        // of all lists
 	begun   int               // how many there were before the current list
 	match   int               // the definition that the next one may resemble; -1: none
-	matched uint64            // how many in a row were equal to those that they might resemble
+	matched uint64            // how many in a row were as predicted
 	ofKind  map[uint64][2]int // the last two of each kind: their numbers, and 1
 	after   map[uint64]int    // by what stands for two definitions: the one that followed them
 	kinds   [3]uint64         // of the last definitions
@@ -172,7 +172,7 @@ func (d *eventDef) equal(other *eventDef) bool {
 		slices.Equal(d.words, other.words) && slices.Equal(d.elems, other.elems)
 }
 
-// hash stands for a definition.
+// hash is a definition's hash.
 func (d *eventDef) hash() uint64 {
 	h := mix.Hash(d.kind, d.flags, d.text, d.word.token, d.word.wide)
 	for i := range d.words {

@@ -10,8 +10,8 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// knownHeaders are the headers of calls that many programs make, and the classes of their words: a
-// coder of events knows them from the beginning. FORMAT.md, "Event blocks", says how.
+// knownHeaders are the headers of common calls, with the classes of their words: a coder of events
+// is trained with them. See FORMAT.md, "Event blocks".
 //
 //go:embed headers.txt
 var knownHeaders string

@@ -122,7 +122,7 @@ func (e *eventCoder) isLike(n, known *eventNode) bool {
 	return known.again == e.likes[known.content()]
 }
 
-// content stands for what a node's events have in common.
+// content is the hash of what a node's events have in common.
 func (n *eventNode) content() uint64 {
 	h := mix.Hash(n.header, n.mask)
 	for i := range n.words {
@@ -152,7 +152,7 @@ func (e *eventCoder) addLocal(k int) int {
 	return number
 }
 
-// site stands for a node's procedure and callsite.
+// site is the hash of a node's procedure and callsite.
 func (n *eventNode) site() uint64 {
 	if len(n.words) == 0 || n.words[0].index != 1 {
 		return mix.Hash(n.header)
@@ -275,7 +275,7 @@ func (e *eventCoder) seenWord(t uint64, class uint8) {
 	}
 }
 
-// chosen is the token, of the two that a word may have, that is guessed.
+// chosen is the predicted one of the two tokens that a word may have.
 func (e *eventCoder) chosen(w *eventWord, guesses []mix.Guess) uint64 {
 	if w.alt == w.token {
 		return w.token

@@ -7,7 +7,7 @@ import (
 	"github.com/efg-tools/efg/efg/seq"
 )
 
-// eventStreams is how many streams there may be in an event block: one is read with all others.
+// eventStreams is the maximum number of streams in an event block: they are read together.
 const eventStreams = 256
 
 // fewEvents reports whether the graphs of these processes may be stored in an event block.
@@ -50,8 +50,8 @@ func (rw *runWriter) beginGraphs() error {
 	return nil
 }
 
-// Graphs of many events are not coded as these if their columns take next to nothing before they
-// are compressed, and many definitions are not either: it would take long.
+// Graphs of many events, and many definitions, are not coded as events if their columns are tiny
+// even before compression: it would take too long.
 const (
 	freeEvents      = 1 << 14
 	eventsPerByte   = 128
@@ -97,8 +97,8 @@ type decodedEvents struct {
 	groups []*readGroup // nil: there is no event block
 }
 
-// eventBlock returns the event block of groups of graphs; none if it is not smaller than their
-// columns, or does not give the graphs back: a recorder makes none of these, but a file that was
+// eventBlock returns the event block of groups of graphs, or none if it is not smaller than their
+// columns or does not reproduce the graphs. A recorder writes no such graphs, but a file that was
 // made by other means may hold them.
 func eventBlock(groups []*openGroup) decodedEvents {
 	events := uint64(0)
@@ -118,7 +118,7 @@ func eventBlock(groups []*openGroup) decodedEvents {
 
 var errNotSame = errors.New("events of another graph")
 
-// encodeChecked is encodeEvents, and makes sure that decodeEvents gives the groups back.
+// encodeChecked is encodeEvents, and checks that decodeEvents reproduces the groups.
 func encodeChecked(want []*readGroup, events uint64) (d decodedEvents, err error) {
 	code, err := encodeEvents(want, events)
 	if err != nil {
@@ -136,7 +136,7 @@ func encodeChecked(want []*readGroup, events uint64) (d decodedEvents, err error
 	return decodedEvents{code, got}, nil
 }
 
-// events is the number of events of the group's first member, times its members, or so.
+// events is approximately the group's number of events: that of its first member, times its members.
 func (p *recordGroup) events() uint64 {
 	n := uint64(0)
 	for i, at := range layout(p.kind, p.shape) {
@@ -179,7 +179,7 @@ func sameCell(got, want *readGroup, i int, a, b uint64) bool {
 	return a == b || either && a == alt
 }
 
-// columnsSize is how many bytes groups take as columns.
+// columnsSize is the number of bytes that groups take as columns.
 func columnsSize(groups []*openGroup) int {
 	w := newGroupWriter(func(*seq.Body) (int, error) { return 0, nil })
 	for _, p := range groups {
