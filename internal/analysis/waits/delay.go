@@ -68,7 +68,7 @@ func newDelays(b *builder) *delays {
 	}
 	size := spansOf(len(d.histories))
 	for i, t := range b.trace.Threads {
-		d.histories[i] = history{process: int32(t.Process.Number), ring: make([]span, size), totals: &d.totals}
+		d.histories[i] = history{process: int32(t.Process.Number), limit: size, totals: &d.totals}
 	}
 	return d
 }

@@ -20,7 +20,8 @@ type span struct {
 // history has the last spans of a thread, and where it stands on the critical path.
 type history struct {
 	process   int32
-	ring      []span // of a power of two
+	ring      []span // of a power of two, which grows up to limit
+	limit     int
 	next      uint64 // number of the next span
 	last      int64  // when the last one ended
 	site      int32  // of the last call; 0: there was none
@@ -75,7 +76,10 @@ func (h *history) add(region int32, time int64, wait *explanation) {
 	if time <= 0 {
 		return
 	}
-	if h.next-h.path.from == uint64(len(h.ring))-1 {
+	if h.next == uint64(len(h.ring)) && len(h.ring) < h.limit {
+		h.ring = append(h.ring, make([]span, max(len(h.ring), 64))...) // it was never full
+	}
+	if h.next-h.path.from == uint64(len(h.ring))-1 && len(h.ring) == h.limit {
 		h.fold()
 	}
 	*h.at(h.next) = span{region, time, wait}
