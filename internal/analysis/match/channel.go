@@ -1,6 +1,6 @@
 package match
 
-// channelKind tells apart what is matched in the order of a pair of processes.
+// channelKind distinguishes what is matched in order between two processes.
 type channelKind uint8
 
 const (
@@ -91,7 +91,7 @@ func (m *matcher) channel(k channelKey) *channel {
 	return c
 }
 
-// tidy forgets a channel in which nothing is open.
+// tidy removes a channel without open operations.
 func (m *matcher) tidy(c *channel) {
 	if !c.pinned && c.sends.empty() && c.receives.empty() && len(c.probes) == 0 {
 		delete(m.channels, c.key)
@@ -148,7 +148,7 @@ func (m *matcher) pair(send, receive *Operation) {
 	m.wake(receive)
 }
 
-// wake lets the thread go on that is held back for an operation.
+// wake releases the thread that is held back for an operation.
 func (m *matcher) wake(o *Operation) {
 	if o.waiter != nil {
 		m.release(o.waiter)
@@ -156,7 +156,7 @@ func (m *matcher) wake(o *Operation) {
 	}
 }
 
-// depart adds a message to those on their way to a process.
+// depart adds a message to those in flight to a process.
 func (p *Process) depart(o *Operation) {
 	o.inFlight, o.older, o.newer = true, p.newest, nil
 	if p.newest != nil {

@@ -8,13 +8,13 @@
 // # Order
 //
 // The walk is a simulation of the recorded events: the next event is the earliest entry or
-// exit of a call that is still to come. A call whose recorded end lies before what it depends
-// on, because clocks differ or times are not exact, is held back until that has happened. What
-// never happens, because a recording ends early, is not waited for: when nothing else is left
-// to do, the earliest such call is taken as it is, and Summary.Unmatched counts it.
+// exit of a call. A call whose recorded end lies before what it depends on, because clocks
+// differ or times are not exact, is held back until that has happened. What never happens,
+// because a recording ends early, is not waited for: when nothing else is left to do, the
+// earliest such call is released, and Summary.Unmatched counts it.
 //
-// So the memory of a walk is what is open: messages that are not received, collective calls
-// that not all members have left, requests that are not complete.
+// So the memory of a walk is bounded by what is open: messages in flight, collective calls that
+// some members have not left, incomplete requests.
 //
 // # Messages
 //
@@ -32,7 +32,6 @@
 //
 // The members of a communicator, window or file make their collective calls in one order. The
 // starts of a persistent collective are matched in the order in which it was made and started.
-// On an intercommunicator the members of one
-// group wait for those of the other. If members disagree on a call, nothing after it on that object is matched. A call that failed
-// takes no part in anything.
+// On an intercommunicator the members of one group wait for those of the other. If members
+// disagree on a call, nothing after it on that object is matched. Calls that failed are ignored.
 package match

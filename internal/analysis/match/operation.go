@@ -35,7 +35,7 @@ type Operation struct {
 	ID   int
 	Kind Kind
 	Origin
-	// Partner is the other side; nil as long as it is not posted, and if it is unknown.
+	// Partner is the other side; nil while it is not posted, or if it is unknown.
 	Partner *Operation
 	// Collective is the call that the operation takes part in, Member its number there.
 	Collective *Collective

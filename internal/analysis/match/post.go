@@ -188,7 +188,7 @@ func reported(t *Thread, r *signature.Roles, source, tag uint64) (uint64, uint64
 	return source, tag
 }
 
-// outcome replaces wildcards of a nonblocking receive by what it will receive.
+// outcome replaces the wildcards of a nonblocking receive by what it will receive.
 func (t *Thread) outcome(n *node, source, tag uint64) (uint64, uint64) {
 	id := signature.ID{Thread: t.Stream.Thread, Node: uint32(t.call.Node), Slot: uint32(t.word(n.roles.Request))}
 	return t.outcomeOf(id.Word(), source, tag)

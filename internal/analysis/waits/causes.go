@@ -33,7 +33,7 @@ type PathRow struct {
 	Mean float64
 }
 
-// Path is the critical path: what determined when the run was over.
+// Path is the critical path: what determined the end of the run.
 type Path struct {
 	Time  int64 // without MPI_Init and MPI_Finalize, ns
 	Setup int64 // the part in these, ns

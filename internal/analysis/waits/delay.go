@@ -33,14 +33,14 @@ const mostShares = 8
 // itself, and of those that waited for others because these had waited.
 type cost struct{ short, long float64 }
 
-// posting is where a thread stood when it posted an operation.
+// posting is a thread's position when it posted an operation.
 type posting struct {
 	next uint64
 	path pathEnd
 	node *pathNode // of the path up to there, if it is known
 }
 
-// delays hands waits back to what caused them, and follows the critical path.
+// delays attributes waits to their causes, and follows the critical path.
 type delays struct {
 	b         *builder
 	histories []history
@@ -187,7 +187,7 @@ func (d *delays) cost(c cause) *cost {
 	return x
 }
 
-// wait hands a wait back to its causes, and continues the critical path at the culprit.
+// wait attributes a wait to its causes, and continues the critical path at the culprit.
 func (d *delays) wait(h *history, t *match.Thread, culprit *match.Operation, region int32, time int64, counts, apart bool) {
 	late, p := &d.histories[culprit.Thread.Index], &d.postings[culprit.ID]
 	var e *explanation

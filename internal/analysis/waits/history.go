@@ -43,11 +43,11 @@ type meeting struct {
 	region int32
 }
 
-// fewMeetings is how many collective calls of a thread are kept to find the last one that it
-// made together with another thread.
+// fewMeetings is the number of collective calls of a thread that are kept to find the last one
+// that it shared with another thread.
 const fewMeetings = 8
 
-// mostSpans and leastSpans bound the spans that are kept of a thread, allSpans those of all.
+// mostSpans and leastSpans bound the spans kept of a thread, allSpans those of all threads.
 const (
 	mostSpans, leastSpans = 1 << 12, 1 << 8
 	allSpans              = 1 << 22

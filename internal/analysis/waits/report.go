@@ -47,7 +47,7 @@ type StateRow struct {
 	Time  int64
 }
 
-// RankRow is how long the threads of a rank were recorded, in MPI, and waiting, ns. Initialisation
+// RankRow has the times, in ns, for which a rank's threads were recorded, in MPI, and waiting. Initialisation
 // and finalisation are not included.
 type RankRow struct {
 	Rank               int
@@ -282,7 +282,7 @@ func (b *builder) finish(sites []runfile.Site) *Report {
 	return r
 }
 
-// compareApart puts the states of the beginning and end of MPI behind all others.
+// compareApart sorts the states of MPI's initialization and finalization behind all others.
 func compareApart(x, y State) int {
 	switch {
 	case x.Apart() == y.Apart():

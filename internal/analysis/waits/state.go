@@ -189,7 +189,7 @@ func (x *Classifier) wait(c *match.Call, o *match.Operation) Instance {
 	return i
 }
 
-// tolerance is how much two times may contradict each other.
+// tolerance is the difference by which two times may contradict each other.
 func tolerance(c *match.Call, w *match.Operation) int64 { return c.Thread.Bound + w.Thread.Bound }
 
 // overtaken reports whether a message was sent to the receiver before s that it has not received
