@@ -54,6 +54,7 @@ fuzz:
 # The same for long.
 soak:
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=15m
+	EFG_SOAK_SECONDS=60 go test -count 1 -timeout 1h -run TestOneClock -v ./internal/testing/testrun
 	EFG_SOAK_ROUNDS=2000 go test -count 1 -timeout 1h -run TestDaemonKilled -v ./internal/daemon
 
 # Under a real Slurm, as root: recording with --efg, and efg merge; see scripts/slurm.sh.

@@ -182,8 +182,12 @@ type Process struct {
 	Command []string
 	MPI     string // library version line
 	Start   int64  // Unix nanoseconds of the first recorded call; 0 in files without times
-	// Mono is the time of day minus CLOCK_MONOTONIC when the process began, in ns; 0 if
-	// unknown. Files keep it only with traced times.
+	// Anchors relate the clock of the machine to its system clocks: the first when the process
+	// began, the last when it ended or was last seen. nil: ticks are ns of CLOCK_MONOTONIC, or
+	// there are no times. Files keep them only with traced times.
+	Anchors []Anchor
+	// Mono is what CLOCK_MONOTONIC was behind the time of day when the process
+	// began, ns; 0: not known. Files keep it only with traced times.
 	Mono int64
 	// Clock is the time since the run began minus CLOCK_MONOTONIC in ns, the same for all
 	// processes of a machine; only from a file.

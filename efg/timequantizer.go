@@ -8,108 +8,158 @@ import (
 // ErrorUnit is what the error of traced times is counted in: parts of 10,000.
 const ErrorUnit = 10_000
 
-// MinError and MaxError bound the error of traced times.
+// MinError and MaxError bound the error of traced times that are not exact.
 const (
 	MinError = 10    // 0.1 %
 	MaxError = 2_500 // 25 %
 )
 
-// maxInterval is more than any interval, in ns: 146 years.
-const maxInterval = 1 << 62
+// DefaultBound is how far starts and ends may be from the measured ones where intervals are not
+// exact, ns.
+const DefaultBound = 1_000
 
-// TimeQuantizer turns intervals into bins and back. FORMAT.md, "Times", states what
-// holds. hook/shim/core_trace.c is the same in C, to the bit.
+// TimeQuantizer has the intervals to which others are rounded: 0 and, after each interval v, one
+// that is 1 + min(s(v), 2 Bound) more, with s(v) the error that v may have. FORMAT.md, "Times",
+// says why that is enough.
 type TimeQuantizer struct {
-	parts uint64
-	low   []uint64 // the smallest interval of each bin
-	value []uint64 // what stands for all of them
+	parts, bound uint64
+	fine         []uint64 // the intervals up to the one from which on steps are equal
 }
 
-// NewQuantum returns the bins for a relative error in parts of ErrorUnit.
-func NewTimeQuantizer(parts uint32) (*TimeQuantizer, error) {
-	if parts < MinError || parts > MaxError {
-		return nil, fmt.Errorf("error of %d parts of %d, not %d to %d", parts, ErrorUnit, MinError, MaxError)
+// NewTimeQuantizer returns the intervals for a relative error in parts of ErrorUnit, and a bound
+// for starts and ends in ticks. Of error 0 they are all intervals.
+func NewTimeQuantizer(parts uint32, bound uint64) (*TimeQuantizer, error) {
+	q := &TimeQuantizer{parts: uint64(parts), bound: bound}
+	if parts == 0 && bound == 0 {
+		return q, nil
 	}
-	q := &TimeQuantizer{parts: uint64(parts)}
-	for low := uint64(0); low < maxInterval; {
-		v := low + q.share(low)
-		q.low = append(q.low, low)
-		q.value = append(q.value, v)
-		low = v + v/(ErrorUnit-q.parts)*q.parts + v%(ErrorUnit-q.parts)*q.parts/(ErrorUnit-q.parts) + 1
+	if parts < MinError || parts > MaxError || bound >= maxBound {
+		return nil, fmt.Errorf("error of %d parts of %d, bound of %d ticks", parts, ErrorUnit, bound)
 	}
-	return q, nil
-}
-
-// share is the error that an interval may have.
-func (q *TimeQuantizer) share(ns uint64) uint64 {
-	return ns/ErrorUnit*q.parts + ns%ErrorUnit*q.parts/ErrorUnit
-}
-
-// Bound is how far a reconstructed clock may be from the recorded one: the error
-// that an interval of a millisecond may have.
-func (q *TimeQuantizer) Bound() uint64 { return q.share(1_000_000) }
-
-// Bin returns the bin of an interval.
-func (q *TimeQuantizer) Bin(ns uint64) int {
-	return sort.Search(len(q.low), func(i int) bool { return q.low[i] > ns }) - 1
-}
-
-// Bins is the number of bins.
-func (q *TimeQuantizer) Bins() int { return len(q.low) }
-
-// unit is what a bin's fine part counts.
-func (q *TimeQuantizer) unit(bin int) uint64 {
-	return max(1, min(q.Bound(), q.share(q.value[bin]))/4)
-}
-
-// TimeCode is a quantised interval: the value of a bin and, where Fine is not 0, so
-// many units more.
-type TimeCode struct {
-	Bin  uint32
-	Fine int64
-}
-
-// Value is the interval that a code stands for.
-func (q *TimeQuantizer) Value(c TimeCode) (uint64, error) {
-	if int(c.Bin) >= len(q.value) {
-		return 0, fmt.Errorf("%w: bin %d of %d", ErrTimes, c.Bin, len(q.value))
-	}
-	v := q.value[c.Bin]
-	if c.Fine != 0 {
-		v += uint64(c.Fine) * q.unit(int(c.Bin))
-	}
-	return v, nil
-}
-
-// Encode returns the code of an interval. ahead is how far the clock made of
-// codes is ahead of the recorded one before it (negative: behind), and, returned,
-// after it.
-func (q *TimeQuantizer) Encode(ns uint64, ahead int64) (TimeCode, int64) {
-	ns = min(ns, maxInterval-1)
-	bin, bound := q.Bin(ns), int64(q.Bound())
-	v := q.value[bin]
-	if after := ahead + int64(v-ns); after <= bound && -after <= bound {
-		return TimeCode{Bin: uint32(bin)}, after
-	}
-	// As far as its error allows, the interval makes up for the clock's.
-	unit, may := int64(q.unit(bin)), int64(q.share(ns))
-	fine := roundDiv(int64(ns-v)+max(-may, min(may, -ahead)), unit)
-	for off(int64(v-ns)+fine*unit) > may {
-		if fine > 0 {
-			fine--
-		} else {
-			fine++
+	for v := uint64(0); ; v += q.step(v) {
+		q.fine = append(q.fine, v)
+		if q.share(v) >= 2*bound {
+			return q, nil
 		}
 	}
-	return TimeCode{uint32(bin), fine}, ahead + int64(v-ns) + fine*unit
 }
 
-func off(d int64) int64 { return max(d, -d) }
+// maxBound keeps the number of fine intervals small.
+const maxBound = 1 << 48
 
-// roundDiv is a/b, rounded to the nearest; b > 0.
-func roundDiv(a, b int64) int64 {
-	if a < 0 {
-		return -((-a + b/2) / b)
+// share is the error that an interval may have.
+func (q *TimeQuantizer) share(ticks uint64) uint64 {
+	return ticks/ErrorUnit*q.parts + ticks%ErrorUnit*q.parts/ErrorUnit
+}
+
+// step is how far the next interval is from one.
+func (q *TimeQuantizer) step(v uint64) uint64 { return 1 + min(q.share(v), 2*q.bound) }
+
+// Value returns an interval by its number.
+func (q *TimeQuantizer) Value(i uint64) uint64 {
+	if len(q.fine) == 0 {
+		return i
 	}
-	return (a + b/2) / b
+	last := uint64(len(q.fine)) - 1
+	if i <= last {
+		return q.fine[i]
+	}
+	return q.fine[last] + (i-last)*(1+2*q.bound)
+}
+
+// Below returns the number of the largest interval that is not above a number of ticks.
+func (q *TimeQuantizer) Below(ticks uint64) uint64 {
+	if len(q.fine) == 0 {
+		return ticks
+	}
+	last := len(q.fine) - 1
+	if ticks < q.fine[last] {
+		return uint64(sort.Search(last, func(i int) bool { return q.fine[i] > ticks })) - 1
+	}
+	return uint64(last) + (ticks-q.fine[last])/(1+2*q.bound)
+}
+
+// Number returns the number of an interval; not ok: it is not one of the intervals.
+func (q *TimeQuantizer) Number(ticks uint64) (i uint64, ok bool) {
+	i = q.Below(ticks)
+	return i, q.Value(i) == ticks
+}
+
+// Between returns the numbers of the first and the last interval to which one may be rounded.
+// ahead is how far the clock that a reader makes is ahead of the recorded one.
+func (q *TimeQuantizer) Between(ticks uint64, ahead int64) (first, last uint64) {
+	may, bound := int64(q.share(ticks)), int64(q.bound)
+	low, high := max(-may, -bound-ahead), min(may, bound-ahead)
+	low = max(low, -int64(min(ticks, 1<<62)))
+	last = q.Below(ticks + uint64(high))
+	first = q.Below(ticks + uint64(low))
+	if q.Value(first) < ticks+uint64(low) {
+		first++
+	}
+	return first, last
+}
+
+// Round returns the interval to which one is rounded.
+func (q *TimeQuantizer) Round(ticks uint64, ahead int64) (rounded uint64, after int64) {
+	if len(q.fine) == 0 {
+		return ticks, ahead
+	}
+	first, last := q.Between(ticks, ahead)
+	i := first
+	for k := first; k <= last; k++ { // those with even numbers are enough mostly
+		if i&1 != 0 || k&1 == 0 && off(q.Value(k), ticks) < off(q.Value(i), ticks) {
+			i = k
+		}
+	}
+	v := q.Value(i)
+	return v, ahead + int64(v-ticks)
+}
+
+func off(a, b uint64) uint64 { return max(a, b) - min(a, b) }
+
+// Quantize rounds the times of each event, so that they take less: intervals within parts of
+// ErrorUnit, starts and ends within DefaultBound.
+func (p *Process) Quantize(parts uint32) error {
+	for i := range p.Streams {
+		if err := p.Streams[i].Quantize(parts, DefaultBound, p.Defs); err != nil {
+			return &StreamError{p.Rank, p.Streams[i].Thread, -1, err}
+		}
+	}
+	return nil
+}
+
+// Quantize rounds the times of each event of a stream, so that they take less.
+func (s *Stream) Quantize(parts uint32, boundNS uint64, defs []Def) error {
+	if s.Trace == nil || s.Trace.Error != 0 || parts == 0 {
+		return nil
+	}
+	bound := s.Trace.Clock.Ticks(boundNS)
+	q, err := NewTimeQuantizer(parts, bound)
+	if err != nil {
+		return err
+	}
+	out, from := make([]Times, len(s.Nodes)), make([]nodeClock, len(s.Nodes))
+	for i := range s.Nodes {
+		t := s.Nodes[i].Times
+		from[i] = nodeClock{t.Gap.Iter(), t.Dur.Iter()}
+	}
+	ahead := int64(0)
+	w := s.Walk(defs)
+	for w.Next() {
+		n := w.Node()
+		gap, ok1 := from[n].gap.Next()
+		dur, ok2 := from[n].dur.Next()
+		if !ok1 || !ok2 {
+			return fmt.Errorf("%w: node %d has no more", ErrTimes, n)
+		}
+		gap, ahead = q.Round(gap, ahead)
+		dur, ahead = q.Round(dur, ahead)
+		out[n].Gap.Append(gap)
+		out[n].Dur.Append(dur)
+	}
+	for i := range out {
+		s.Nodes[i].Times = &out[i]
+	}
+	s.Trace = &Trace{Error: parts, Bound: bound, Begin: s.Trace.Begin, Clock: s.Trace.Clock}
+	return w.Err()
 }

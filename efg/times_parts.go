@@ -5,7 +5,7 @@ import "fmt"
 // TimesPart holds the times of a stream from one checkpoint to the next.
 type TimesPart struct {
 	Trace Trace
-	Clock uint64  // the stream's clock at the beginning of the part
+	Clock uint64  // ticks of the stream's clock before the part
 	Times []Times // of each node
 }
 
@@ -98,7 +98,8 @@ func (m *Checkpoints) visitsAt(checkpoint uint64) ([]uint64, error) {
 // k ended.
 func (s *Stream) CheckpointTime(k int) (uint64, error) {
 	if s.parts != nil {
-		return s.parts.Clock(k + 1)
+		ticks, err := s.parts.Clock(k + 1)
+		return s.Trace.after(ticks), err
 	}
 	events, _ := s.Checkpoints.Events.At(uint64(k))
 	c, err := s.ClockFrom(events)

@@ -1,6 +1,7 @@
 package efg
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -8,99 +9,108 @@ import (
 	"testing"
 )
 
-// Each interval is in a bin whose value is within the error, and so is what a
-// fine code stands for, wherever the clock is.
-func TestQuantumKeepsTheError(t *testing.T) {
+// Each interval is rounded within the error, and no start or end is off by more than the bound,
+// wherever the clock is.
+func TestRoundKeepsErrorAndBound(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, parts := range []uint32{MinError, 100, 333, 500, MaxError} {
-		q, err := NewTimeQuantizer(parts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		bound := int64(q.Bound())
-		ahead := int64(0)
-		for i := range uint64(200_000) {
-			ns := i
-			if i > 3000 {
-				ns = r.Uint64() >> (2 + r.IntN(62))
-			}
-			if r.IntN(10) == 0 {
-				ahead = r.Int64N(2*bound+1) - bound
-			}
-			before := ahead
-			var c TimeCode
-			c, ahead = q.Encode(ns, ahead)
-			v, err := q.Value(c)
+		for _, bound := range []uint64{0, 1, 7, 1000, 2277} {
+			q, err := NewTimeQuantizer(parts, bound)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := off(int64(v - ns)); d > int64(q.share(ns)) || ahead != before+int64(v-ns) || off(ahead) > bound {
-				t.Fatalf("%d parts: %d ns, the clock ahead by %d: %+v is %d, ahead by %d", parts, ns, before, c, v, ahead)
-			}
+			checkRound(t, q, r)
 		}
 	}
-	for _, parts := range []uint32{0, MinError - 1, MaxError + 1} {
-		if _, err := NewTimeQuantizer(parts); err == nil {
+	for _, parts := range []uint32{MinError - 1, MaxError + 1} {
+		if _, err := NewTimeQuantizer(parts, 1000); err == nil {
 			t.Errorf("%d parts: no error", parts)
 		}
 	}
 }
 
-// Codes come back from bytes, a prefix from a prefix, and no bytes do harm.
+func checkRound(t *testing.T, q *TimeQuantizer, r *rand.Rand) {
+	t.Helper()
+	bound := int64(q.bound)
+	ahead := int64(0)
+	for i := range uint64(50_000) {
+		x := i
+		if i > 3000 {
+			x = r.Uint64() >> (2 + r.IntN(62))
+		}
+		if r.IntN(10) == 0 {
+			ahead = r.Int64N(2*bound+1) - bound
+		}
+		before := ahead
+		var v uint64
+		v, ahead = q.Round(x, ahead)
+		if off(v, x) > q.share(x) || ahead != before+int64(v-x) || max(ahead, -ahead) > bound {
+			t.Fatalf("%+v: %d ticks, the clock ahead by %d: %d, ahead by %d", q.parts, x, before, v, ahead)
+		}
+		if n, ok := q.Number(v); !ok || q.Value(n) != v {
+			t.Fatalf("%d has number %d, which is %d", v, n, q.Value(n))
+		}
+	}
+}
+
+// Of error 0 every interval is as it was.
+func TestExactTimes(t *testing.T) {
+	q, err := NewTimeQuantizer(0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []uint64{0, 1, 99, 1 << 40, 1<<64 - 1} {
+		v, ahead := q.Round(x, 0)
+		if n, ok := q.Number(x); v != x || ahead != 0 || !ok || q.Value(n) != x {
+			t.Errorf("%d: %d, number %d", x, v, n)
+		}
+	}
+}
+
+// Intervals come back from bytes, a prefix from a prefix, and no bytes do harm.
 func FuzzTimeSeq(f *testing.F) {
-	f.Add([]byte{0, 239, 240, 0, 247, 255, 248, 1, 2, 249, 3, 5, 249})
+	f.Add([]byte{0, 127, 128, 1, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1, 128})
 	f.Fuzz(func(t *testing.T, code []byte) {
 		var n uint64
 		var back []byte
 		for it := (TimeSeq{uint64(len(code)), code}).Iter(); ; n++ {
-			c, ok := it.Next()
+			v, ok := it.Next()
 			if !ok {
 				break
 			}
-			back = AppendTimeCode(back, c)
-		}
-		s, err := NewTimeSeq(n, code)
-		if err != nil {
-			t.Fatal(err)
+			back = binary.AppendUvarint(back, v)
 		}
 		if _, err := NewTimeSeq(uint64(len(code))+1, code); err == nil {
-			t.Fatal("more codes than bytes")
+			t.Fatal("more intervals than bytes")
 		}
 		again, err := NewTimeSeq(n, back)
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, b := s.Iter(), again.Iter()
+		a, b := (TimeSeq{n, code}).Iter(), again.Iter()
 		for range n {
 			x, _ := a.Next()
 			if y, ok := b.Next(); x != y || !ok {
-				t.Fatalf("%+v came back as %+v", x, y)
+				t.Fatalf("%d came back as %d", x, y)
 			}
-		}
-		both := DecodeTimes(code)
-		if both.Gap.Len() != n/2 || both.Dur.Len() != n/2 {
-			t.Fatalf("%d gaps and %d durations of %d codes", both.Gap.Len(), both.Dur.Len(), n)
 		}
 	})
 }
 
 // The example of FORMAT.md, "Times".
 func TestTimesExample(t *testing.T) {
-	q, err := NewTimeQuantizer(500)
+	q, err := NewTimeQuantizer(500, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	b.WriteString("| interval | code | stands for | the clock is ahead by |\n|---|---|---|---|\n")
+	b.WriteString("| interval | number | stands for | the clock is ahead by |\n|---|---|---|---|\n")
 	ahead := int64(0)
-	for _, ns := range []uint64{1000, 300_000, 1000, 300_000, 1000, 300_000, 1000, 300_000, 1000, 2_000_000_000} {
-		var c TimeCode
-		c, ahead = q.Encode(ns, ahead)
-		v, err := q.Value(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(&b, "| %d | `% x` | %d | %d |\n", ns, AppendTimeCode(nil, c), v, ahead)
+	for _, x := range []uint64{1000, 300_000, 1000, 15_000, 1000, 15_000, 1000, 15_000, 1000, 2_000_000_000} {
+		var v uint64
+		v, ahead = q.Round(x, ahead)
+		n, _ := q.Number(v)
+		fmt.Fprintf(&b, "| %d | %d | %d | %d |\n", x, n, v, ahead)
 	}
 	page, err := os.ReadFile("FORMAT.md")
 	if err != nil {

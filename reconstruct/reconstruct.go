@@ -204,7 +204,7 @@ func (e *Event) tick() error {
 		return e.clockErr
 	}
 	start, end, err := e.clock.Next(uint32(e.number))
-	begin := int64(e.stream.Trace.Begin) + e.stream.process.proc.Clock
+	begin := int64(e.stream.Trace.BeginMono()) + e.stream.process.proc.Clock
 	e.start, e.end = begin+int64(start), begin+int64(end)
 	return err
 }

@@ -116,6 +116,9 @@ func (s *infoWriter) recorded() string {
 	if percent, ok := strings.CutPrefix(s.Time, "trace="); ok {
 		text = "times: trace, within " + percent + " %"
 	}
+	if s.Time == exactTrace {
+		text = "times: trace, exact"
+	}
 	if s.Polls == runfile.PollTotals {
 		text += "; unsuccessful polls: totals"
 	}

@@ -12,15 +12,20 @@ import (
 // defaultError is the error of --time trace in units of efg.ErrorUnit.
 const defaultError = 500
 
-// timeForHook converts the value of --time into the hook's EFG_TIME: "off", "stats", or
-// "trace=" with the error in units of efg.ErrorUnit.
+// exactTrace is the value of --time that keeps every tick.
+const exactTrace = "trace=exact"
+
+// timeForHook turns the value of --time into what the hook is told, EFG_TIME:
+// "off", "stats", or "trace=" and the error in parts of efg.ErrorUnit, 0 for none.
 func timeForHook(s string) (string, error) {
 	mode, percent, given := strings.Cut(s, "=")
 	switch {
 	case s == "off" || s == "stats":
 		return s, nil
 	case mode != "trace":
-		return "", usageError("--time %s: want off, stats or trace[=ERROR]", s)
+		return "", usageError("--time %s: want off, stats, trace[=ERROR] or trace=exact", s)
+	case s == exactTrace:
+		return "trace=0", nil
 	case !given:
 		return "trace=" + strconv.Itoa(defaultError), nil
 	}

@@ -9,7 +9,7 @@ import (
 func TestTimeForHook(t *testing.T) {
 	for s, want := range map[string]string{
 		"off": "off", "stats": "stats", "trace": "trace=500", "trace=5": "trace=500", "trace=5%": "trace=500",
-		"trace=0.1": "trace=10", "trace=2.5%": "trace=250", "trace=25": "trace=2500",
+		"trace=0.1": "trace=10", "trace=2.5%": "trace=250", "trace=25": "trace=2500", "trace=exact": "trace=0", "trace=0": "",
 		"trace=0.05": "", "trace=26": "", "trace=": "", "trace=x": "", "trace=NaN": "", "stats=5": "", "": "",
 	} {
 		got, err := timeForHook(s)
@@ -22,7 +22,7 @@ func TestTimeForHook(t *testing.T) {
 // The run file states the error as --time does.
 func TestTimeForMeta(t *testing.T) {
 	for s, want := range map[string]string{
-		"off": "off", "stats": "stats", "trace=500": "trace=5", "trace=10": "trace=0.1", "trace=250": "trace=2.5", "trace=2500": "trace=25",
+		"off": "off", "stats": "stats", "trace=500": "trace=5", "trace=10": "trace=0.1", "trace=250": "trace=2.5", "trace=2500": "trace=25", "trace=0": "trace=exact",
 	} {
 		if got := timeForMeta(s); got != want {
 			t.Errorf("%q: %q, want %q", s, got, want)

@@ -169,7 +169,7 @@ func (rw *runWriter) flush(keep int) error {
 // addTraces writes the trace blocks of the last processes, a batch.
 func (rw *runWriter) addTraces(traces []encodedTrace, batch []placed) error {
 	for _, t := range traces {
-		number, err := rw.enqueueRaw(blockTrace, t.raw)
+		number, err := rw.enqueueRaw(t.kind, t.raw)
 		if err != nil {
 			return err
 		}

@@ -46,6 +46,10 @@ func TestFormatColumns(t *testing.T) {
 			roleColumn(roleVec): "bodies of vectors", roleColumn(roleMember): "values of members",
 			roleColumn(roleCheckpoints): "bodies of checkpoints", colCheckpoints: "checkpoints",
 		}},
+		{"Times", map[int]string{
+			timesNodes: "nodes", timesError: "error", timesBound: "bound", timesBegin: "begin", timesClock: "clock",
+			timesGap: "gap", timesDur: "duration", timesOther: "other",
+		}},
 		{"Traces", map[int]string{
 			traceNodes: "nodes", traceError: "error", traceBegin: "begin", traceClock: "clock", traceGap: "gap",
 			traceDur: "duration", traceFineBin: "fine bin", traceFine: "fine",

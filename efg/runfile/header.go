@@ -20,7 +20,9 @@ const (
 	featureEvents = 1 << 3
 	// featureMixed: blocks may be mixed.
 	featureMixed = 1 << 4
-	features     = featurePending | featureEvents | featureMixed
+	// featureTimes: there may be times blocks, and processes may have anchors.
+	featureTimes = 1 << 5
+	features     = featurePending | featureEvents | featureMixed | featureTimes
 	// unreleased are features that only versions between releases wrote.
 	unreleased = 1<<1 | 1<<2
 )
@@ -32,6 +34,9 @@ func (rw *runWriter) featuresOf(sources []source) (f uint32) {
 	}
 	if slices.ContainsFunc(sources, source.inCall) {
 		f |= featurePending
+	}
+	if slices.ContainsFunc(sources, source.traced) {
+		f |= featureTimes
 	}
 	if rw.byEvents {
 		f |= featureEvents

@@ -248,6 +248,7 @@ func (rw *runWriter) indexColumns() block.Columns {
 		}
 		seq.PutBody(&cols, indexSeqs+(len(processProperties)+i)*seq.BodyColumns, foldValues(vals))
 	}
+	rw.anchorColumns(&cols)
 	return cols
 }
 

@@ -60,6 +60,9 @@ func (m *Meta) Traced() bool { return m.Time == "trace" || strings.HasPrefix(m.T
 // TraceTime is Meta.Time of a run with the times of each event, with a relative error of parts
 // in units of ErrorUnit.
 func TraceTime(parts uint32) string {
+	if parts == 0 {
+		return "trace=exact"
+	}
 	return "trace=" + strconv.FormatFloat(float64(parts)*100/efg.ErrorUnit, 'f', -1, 64)
 }
 

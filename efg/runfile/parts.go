@@ -70,38 +70,43 @@ func (c *partCache) grown(k *keptPart) {
 	}
 }
 
-// traceHead is the beginning of a block with a stream's times, or a part of them.
-type traceHead struct {
+// timesHead is what a block says of a stream's times, or of a part of them, in front.
+type timesHead struct {
 	trace efg.Trace
-	clock uint64
+	clock uint64 // ticks
 }
 
 // readHead reads the head of a part of the times of stream n of the file; nil if the
 // stream has none.
-func (r *Run) readHead(n, part int) (*traceHead, error) {
+func (r *Run) readHead(n, part int) (*timesHead, error) {
 	blocks := r.traceBlocks(n)
 	if part >= len(blocks) {
 		return nil, fmt.Errorf("%w: part %d of %d", efg.ErrTimes, part, len(blocks))
 	}
-	_, b, err := r.readColumns(blocks[part].block, traceGap)
+	take, columns := takeTimesHead, timesGap
+	if r.blocks[blocks[part].block].Kind == blockTrace {
+		take, columns = takeTraceHead, traceGap
+	}
+	_, b, err := r.readColumns(blocks[part].block, columns)
 	if err != nil {
 		return nil, err
 	}
 	for at := blocks[part].first; at < n; at++ {
-		takeTraceHead(b)
+		take(b)
 	}
-	h, _ := takeTraceHead(b)
+	h, _ := take(b)
 	return h, b.Err
 }
 
 // takeTraceHead reads the head of a stream's times and the number of its nodes; nil if the
 // stream has no times.
-func takeTraceHead(b *block.Block) (h *traceHead, nodes uint64) {
-	n := b.Get(traceNodes)
+func takeTimesHead(b *block.Block) (h *timesHead, nodes uint64) {
+	n := b.Get(timesNodes)
 	if n == 0 || b.Err != nil {
 		return nil, 0
 	}
-	return &traceHead{efg.Trace{Error: uint32(b.Below(traceError, efg.ErrorUnit, "error")), Begin: b.Get(traceBegin)}, b.Get(traceClock)}, n - 1
+	t := efg.Trace{Error: uint32(b.Below(timesError, efg.ErrorUnit, "error")), Bound: b.Get(timesBound), Begin: b.Get(timesBegin)}
+	return &timesHead{t, b.Get(timesClock)}, n - 1
 }
 
 // Span is when a stream's recording began and ended, in ns since the run began.
@@ -136,14 +141,14 @@ func (r *Run) Spans(i int) ([]Span, error) {
 		if err != nil {
 			return nil, err
 		}
-		begin := int64(h.trace.Begin) + p.Clock
+		begin := int64(r.withClock(h.trace, i).BeginMono()) + p.Clock
 		out = append(out, Span{begin, begin + int64(took)})
 	}
 	return out, nil
 }
 
-// took is the duration of a stream.
-func (r *Run) took(i, j int, s *efg.Stream, h *traceHead) (uint64, error) {
+// took is how long a stream took.
+func (r *Run) took(i, j int, s *efg.Stream, h *timesHead) (uint64, error) {
 	sum := uint64(0)
 	for k := range s.Nodes {
 		st := s.Nodes[k].Stats
@@ -155,9 +160,6 @@ func (r *Run) took(i, j int, s *efg.Stream, h *traceHead) (uint64, error) {
 		}
 		sum += st.Gap.Sum + st.Dur.Sum
 	}
-	q, err := efg.NewTimeQuantizer(h.trace.Error)
-	if err != nil {
-		return 0, fmt.Errorf("%w: %v", efg.ErrTimes, err)
-	}
-	return sum + q.Bound(), nil
+	// Statistics are converted with the rate that the process alone knew.
+	return sum + sum/1_000_000 + r.withClock(h.trace, i).BoundNS(), nil
 }

@@ -53,6 +53,7 @@ type Run struct {
 	shared    timesCache // blocks with the times of each event of several streams
 	ofOne     partCache  // blocks with those of one
 	clocks    hostClocks
+	machines  machineClocks
 	mu        sync.Mutex
 	keys      map[int]shapeKey    // of groups
 	classKeys map[int]*memberKeys // of groups, see RankClass
@@ -299,7 +300,7 @@ func (r *Run) readIndex(b *block.Block) {
 	}
 	first = 0
 	for n := range r.blocks {
-		if r.blocks[n].Kind == blockTrace {
+		if k := r.blocks[n].Kind; k == blockTrace || k == blockTimes {
 			first += int(b.Below(indexTraceFirst, streams-uint64(first), "stream"))
 			count := int(b.Below(indexTraceStreams, streams-uint64(first)+1, "number of streams"))
 			r.traces = append(r.traces, traceBlock{first, count, n})
@@ -324,6 +325,7 @@ func (r *Run) readIndex(b *block.Block) {
 		eachProperty(b, indexSeqs+(len(processProperties)+i)*seq.BodyColumns, streams,
 			func(from, to int, v uint64) error { return prop.set(r, all[from:to], v) })
 	}
+	r.anchors(b, procs)
 	if len(r.streams) > 0 {
 		b.Failf("%d streams without a process", len(r.streams))
 	}

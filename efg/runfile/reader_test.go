@@ -69,6 +69,10 @@ func shown(t *testing.T, data []byte) string {
 		}
 		fmt.Fprintf(&b, "process %d of %d in %d: pid %d, start %d, '%s' '%s' '%s'\n", p.Rank, p.Size, p.World, p.PID, p.Start,
 			p.Host, p.MPI, strings.Join(p.Command, `\x00`))
+		if a := p.Anchors; len(a) > 0 {
+			fmt.Fprintf(&b, "anchors ((%d, %d, %d, %d), (%d, %d, %d, %d))\n", a[0].Tick, a[0].Mono, a[0].Real, a[0].Width,
+				a[1].Tick, a[1].Mono, a[1].Real, a[1].Width)
+		}
 		for _, d := range p.Defs {
 			fmt.Fprintf(&b, "definition %d %x %x %s\n", d.Kind, d.Word, d.Words, hex.EncodeToString(d.Data))
 		}
@@ -112,6 +116,7 @@ func showStream(t *testing.T, b *strings.Builder, s *efg.Stream, defs []efg.Def)
 
 func showTrace(t *testing.T, b *strings.Builder, s *efg.Stream, defs []efg.Def) {
 	t.Helper()
+	s.Trace.Clock = efg.MachineClock{} // ticks
 	c, err := efg.NewClock(s)
 	if err != nil {
 		t.Fatal(err)
@@ -269,7 +274,12 @@ func TestIndependentReader(t *testing.T) {
 			if rank != 1 {
 				traced(t, rng, s, defs)
 			}
-			procs = append(procs, &efg.Process{Rank: rank, Size: 6, Defs: defs, Streams: []efg.Stream{*s}})
+			p := &efg.Process{Rank: rank, Size: 6, Mono: 1 << 60, Host: "a", Defs: defs, Streams: []efg.Stream{*s}}
+			if rank != 2 {
+				at := uint64(1<<50 + rank)
+				p.Anchors = []efg.Anchor{{Tick: 2 * at, Mono: at, Real: int64(at) + 1<<60 - 3, Width: 99}, {Tick: 2*at + 1<<40, Mono: at + 1<<39, Real: int64(at) + 1<<60 + 1<<39, Width: 98}}
+			}
+			procs = append(procs, p)
 		}
 		add(name, procs, Meta{Time: TraceTime(500)})
 	}

@@ -37,11 +37,12 @@ const (
 	blockPart
 	blockTrace
 	blockEvents
-	lastBlockKind = blockEvents
+	blockTimes
+	lastBlockKind = blockTimes
 )
 
 func kindName(k block.Kind) string {
-	names := [...]string{"unknown", "meta", "strings", "sites", "graphs", "statistics", "index", "sequence", "trace", "events"}
+	names := [...]string{"unknown", "meta", "strings", "sites", "graphs", "statistics", "index", "sequence", "trace", "events", "times"}
 	if k > lastBlockKind {
 		k = 0
 	}
@@ -69,6 +70,7 @@ type ProcInfo struct {
 	MPI     string
 	Start   int64
 	Mono    int64 // see Process
+	Anchors []efg.Anchor
 	Streams []StreamInfo
 
 	began int64 // Start, or that of the world

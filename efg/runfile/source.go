@@ -20,7 +20,7 @@ type memorySource struct {
 func (s *memorySource) info() *ProcInfo {
 	p := s.proc
 	info := &ProcInfo{
-		Rank: p.WorldRank(), Size: p.Size, World: p.World, PID: p.PID, Host: p.Host, Command: p.Command, MPI: p.MPI, Start: p.Start, Mono: p.Mono, began: began(p),
+		Rank: p.WorldRank(), Size: p.Size, World: p.World, PID: p.PID, Host: p.Host, Command: p.Command, MPI: p.MPI, Start: p.Start, Mono: p.Mono, Anchors: p.Anchors, began: began(p),
 		Streams: make([]StreamInfo, len(p.Streams)),
 	}
 	for i := range p.Streams {
@@ -36,7 +36,11 @@ func (s *memorySource) inCall() bool {
 	return slices.ContainsFunc(s.proc.Streams, func(st efg.Stream) bool { return st.Pending != nil })
 }
 
-// began is when a process began, or otherwise the first of its world.
+func (s *memorySource) traced() bool {
+	return slices.ContainsFunc(s.proc.Streams, func(st efg.Stream) bool { return st.Trace != nil })
+}
+
+// began is when a process began, or the first of its world.
 func began(p *efg.Process) int64 {
 	if p.Start == 0 {
 		return p.Began
@@ -197,6 +201,8 @@ func (s *fileSource) info() *ProcInfo {
 func (s *fileSource) inCall() bool {
 	return slices.ContainsFunc(s.run.Procs[s.proc].Streams, func(st StreamInfo) bool { return st.InCall })
 }
+
+func (s *fileSource) traced() bool { return len(s.run.traces) > 0 }
 
 func (s *fileSource) open(int) {}
 

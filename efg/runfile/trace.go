@@ -9,22 +9,23 @@ import (
 	"github.com/efg-tools/efg/efg/block"
 )
 
-// A trace block holds the times of each event: of all streams of a few ranks,
-// or, if these have many events, of one stream from one checkpoint to the next.
+// A times block holds the times of each event: of all streams of a few ranks,
+// or, if these have many events, of one stream from one checkpoint to the next. (Trace blocks
+// are what earlier versions wrote in their place: trace_old.go.)
 
 // sharedTrace is the maximum number of events of the ranks of a batch that share a block.
 const sharedTrace = 1 << 18
 
-// Columns of a trace block.
+// Columns of a times block.
 const (
-	traceNodes = iota // of a stream: number of nodes
-	traceError        // of a stream
-	traceBegin        // of a stream
-	traceClock        // of a stream: its clock before the first event in the block
-	traceGap          // of an event: bin + 1; 0: see the two columns at the end
-	traceDur
-	traceFineBin
-	traceFine // zigzag
+	timesNodes = iota // of a stream: number of nodes + 1; 0: it has no times
+	timesError        // of a stream
+	timesBound        // of a stream, ticks
+	timesBegin        // of a stream, a tick
+	timesClock        // of a stream: ticks of its clock before the first event in the block
+	timesGap          // of an event: number of the interval + 1; 0: it is in the column at the end
+	timesDur
+	timesOther // ticks
 )
 
 // traceBlock is a trace block in the index: that of some streams, or a part of one; the parts
@@ -34,7 +35,7 @@ type traceBlock struct {
 	block          int
 }
 
-// tracesOfBatch returns the trace blocks of a batch's processes; first counts
+// tracesOfBatch returns the times blocks of a batch's processes; first counts
 // from the batch's first stream.
 func tracesOfBatch(batch []placed) ([]encodedTrace, error) {
 	if from := wholeTraces(batch); from != nil {
@@ -65,7 +66,7 @@ func tracesOfBatch(batch []placed) ([]encodedTrace, error) {
 				return nil, err
 			}
 		}
-		return []encodedTrace{{0, len(streams), block.Append(nil, blockTrace, cols, 0)}}, nil
+		return []encodedTrace{{0, len(streams), blockTimes, block.Append(nil, blockTimes, cols, 0)}}, nil
 	}
 	var out []encodedTrace
 	for i, s := range streams {
@@ -74,7 +75,7 @@ func tracesOfBatch(batch []placed) ([]encodedTrace, error) {
 			return nil, err
 		}
 		for _, b := range blocks {
-			out = append(out, encodedTrace{i, 1, b})
+			out = append(out, encodedTrace{i, 1, blockTimes, b})
 		}
 	}
 	return out, nil
@@ -83,6 +84,7 @@ func tracesOfBatch(batch []placed) ([]encodedTrace, error) {
 // encodedTrace is a block to be written.
 type encodedTrace struct {
 	first, streams int
+	kind           block.Kind
 	raw            []byte
 }
 
@@ -111,13 +113,13 @@ func streamTraces(s *efg.Stream, m *efg.Checkpoints) ([][]byte, error) {
 		if err := putTrace(&cols, s, m, k, clock); err != nil {
 			return nil, err
 		}
-		out = append(out, block.Append(nil, blockTrace, cols, 0))
+		out = append(out, block.Append(nil, blockTimes, cols, 0))
 		if s.Trace != nil && k < parts {
-			ns, err := passed(s, m, k)
+			ticks, err := passed(s, m, k)
 			if err != nil {
 				return nil, err
 			}
-			clock += ns
+			clock += ticks
 		}
 	}
 	return out, nil
@@ -140,51 +142,52 @@ func traceOrder(nodes []efg.Node) []int {
 // putTrace appends a part of a stream's times.
 func putTrace(c *block.Columns, s *efg.Stream, m *efg.Checkpoints, k, clock uint64) error {
 	if s.Trace == nil {
-		c.Put(traceNodes, 0)
+		c.Put(timesNodes, 0)
 		return nil
 	}
 	from, to, err := m.Span(s, k)
 	if err != nil {
 		return err
 	}
-	c.Put(traceNodes, uint64(len(s.Nodes))+1)
-	c.Put(traceError, uint64(s.Trace.Error))
-	c.Put(traceBegin, s.Trace.Begin)
-	c.Put(traceClock, clock)
+	q, err := efg.NewTimeQuantizer(s.Trace.Error, s.Trace.Bound)
+	if err != nil {
+		return fmt.Errorf("%w: %v", efg.ErrTimes, err)
+	}
+	c.Put(timesNodes, uint64(len(s.Nodes))+1)
+	c.Put(timesError, uint64(s.Trace.Error))
+	c.Put(timesBound, s.Trace.Bound)
+	c.Put(timesBegin, s.Trace.Begin)
+	c.Put(timesClock, clock)
 	for _, i := range traceOrder(s.Nodes) {
 		t := s.Nodes[i].Times
 		if t == nil || t.Gap.Len() < to[i] || t.Dur.Len() < to[i] {
 			return fmt.Errorf("%w: node %d has not %d", efg.ErrTimes, i, to[i])
 		}
-		gap, dur := t.Gap.Iter(), t.Dur.Iter()
-		for v := uint64(0); v < to[i]; v++ {
-			g, _ := gap.Next()
-			d, _ := dur.Next()
-			if v >= from[i] {
-				putTimeCode(c, traceGap, g)
-				putTimeCode(c, traceDur, d)
-			}
-		}
+		putIntervals(c, timesGap, q, t.Gap, from[i], to[i])
+		putIntervals(c, timesDur, q, t.Dur, from[i], to[i])
 	}
 	return nil
 }
 
-func putTimeCode(c *block.Columns, column int, t efg.TimeCode) {
-	if t.Fine == 0 {
-		c.Put(column, uint64(t.Bin)+1)
-		return
+// putIntervals appends some of the intervals of a sequence.
+func putIntervals(c *block.Columns, column int, q *efg.TimeQuantizer, s efg.TimeSeq, from, to uint64) {
+	it := s.Iter()
+	for k := uint64(0); k < to; k++ {
+		ticks, _ := it.Next()
+		if k < from {
+			continue
+		}
+		if n, ok := q.Number(ticks); ok && n+1 != 0 {
+			c.Put(column, n+1)
+			continue
+		}
+		c.Put(column, 0)
+		c.Put(timesOther, ticks)
 	}
-	c.Put(column, 0)
-	c.Put(traceFineBin, uint64(t.Bin))
-	c.Put(traceFine, block.Zigzag(t.Fine))
 }
 
-// passed is the duration of part k of a stream.
-func passed(s *efg.Stream, m *efg.Checkpoints, k uint64) (ns uint64, err error) {
-	q, err := efg.NewTimeQuantizer(s.Trace.Error)
-	if err != nil {
-		return 0, err
-	}
+// passed is how much time passes in part k of a stream, ticks.
+func passed(s *efg.Stream, m *efg.Checkpoints, k uint64) (ticks uint64, err error) {
 	from, to, err := m.Span(s, k)
 	if err != nil {
 		return 0, err
@@ -193,41 +196,35 @@ func passed(s *efg.Stream, m *efg.Checkpoints, k uint64) (ns uint64, err error) 
 		for _, seq := range []efg.TimeSeq{s.Nodes[i].Times.Gap, s.Nodes[i].Times.Dur} {
 			it := seq.Iter()
 			for v := uint64(0); v < to[i]; v++ {
-				c, _ := it.Next()
-				if v < from[i] {
-					continue
+				if x, _ := it.Next(); v >= from[i] {
+					ticks += x
 				}
-				x, err := q.Value(c)
-				if err != nil {
-					return 0, err
-				}
-				ns += x
 			}
 		}
 	}
-	return ns, nil
+	return ticks, nil
 }
 
-// takeTrace reads a part of a stream's times: count says how many for each node. If nodes is
-// nil, it skips events events. It returns nil if the stream has no times.
-func takeTrace(b *block.Block, nodes []efg.Node, count []uint64, events uint64) *efg.TimesPart {
-	h, n := takeTraceHead(b)
+// takeTimes takes a part of a stream's times: of each node as many as count says.
+// None are wanted if nodes is nil: that many events are passed over. It returns
+// nil if the stream has no times.
+func takeTimes(b *block.Block, nodes []efg.Node, count []uint64, events uint64) *efg.TimesPart {
+	h, n := takeTimesHead(b)
 	if h == nil {
 		return nil
 	}
 	p := &efg.TimesPart{Trace: h.trace, Clock: h.clock}
-	q, err := efg.NewTimeQuantizer(p.Trace.Error)
+	q, err := efg.NewTimeQuantizer(p.Trace.Error, p.Trace.Bound)
 	if err != nil {
 		b.Failf("%w", err)
 		return nil
 	}
-	bins := uint64(q.Bins())
 	if nodes == nil {
 		for range events {
-			if takeTimeCode(b, traceGap, bins); b.Err != nil {
+			if takeTicks(b, timesGap, q); b.Err != nil {
 				return nil
 			}
-			takeTimeCode(b, traceDur, bins)
+			takeTicks(b, timesDur, q)
 		}
 		return nil
 	}
@@ -237,134 +234,27 @@ func takeTrace(b *block.Block, nodes []efg.Node, count []uint64, events uint64) 
 	}
 	p.Times = make([]efg.Times, len(nodes))
 	for _, i := range traceOrder(nodes) {
-		for range count[i] {
-			if b.Err != nil {
-				return nil
-			}
-			p.Times[i].Gap.Append(takeTimeCode(b, traceGap, bins))
-			p.Times[i].Dur.Append(takeTimeCode(b, traceDur, bins))
-		}
+		takeAllTicks(b, timesGap, q, &p.Times[i].Gap, count[i])
+		takeAllTicks(b, timesDur, q, &p.Times[i].Dur, count[i])
 	}
 	return p
 }
 
-// takeTimeCode reads the code of a time with bins bins.
-func takeTimeCode(b *block.Block, column int, bins uint64) efg.TimeCode {
-	if v := b.Below(column, bins+1, "bin"); v > 0 {
-		return efg.TimeCode{Bin: uint32(v - 1)}
+func takeAllTicks(b *block.Block, column int, q *efg.TimeQuantizer, to *efg.TimeSeq, count uint64) {
+	for k := uint64(0); k < count && b.Err == nil; k++ {
+		to.Append(takeTicks(b, column, q))
 	}
-	bin := b.Below(traceFineBin, bins, "bin")
-	return efg.TimeCode{Bin: uint32(bin), Fine: block.Unzigzag(b.Get(traceFine))}
 }
 
-// traceBlocks finds the blocks with the times of stream n of the file.
-func (r *Run) traceBlocks(n int) []traceBlock {
-	i := sort.Search(len(r.traces), func(i int) bool { return r.traces[i].first+r.traces[i].streams > n })
-	j := i
-	for j < len(r.traces) && r.traces[j].first <= n {
-		j++
+func takeTicks(b *block.Block, column int, q *efg.TimeQuantizer) uint64 {
+	if v := b.Get(column); v > 0 {
+		return q.Value(v - 1)
 	}
-	return r.traces[i:j]
+	return b.Get(timesOther)
 }
 
-// readTrace reads a part of the times of Procs[i].Streams[j], which is s.
-func (r *Run) readTrace(i, j int, s *efg.Stream, part int) (*efg.TimesPart, error) {
-	n := r.Procs[i].first + j
-	blocks := r.traceBlocks(n)
-	if part >= len(blocks) {
-		return nil, fmt.Errorf("%w: part %d of %d", efg.ErrTimes, part, len(blocks))
-	}
-	parts := uint64(len(blocks) - 1)
-	if parts > 0 && (s.Checkpoints == nil || s.Checkpoints.Events.Len() != parts) {
-		return nil, fmt.Errorf("%w: %d parts, other checkpoints", efg.ErrTimes, len(blocks))
-	}
-	checkpoints := s.Checkpoints
-	if parts == 0 {
-		checkpoints = nil
-	}
-	from, to, err := checkpoints.Span(s, uint64(part))
-	if err != nil {
-		return nil, err
-	}
-	for k := range to {
-		to[k] -= from[k]
-	}
-	number := blocks[part].block
-	if blocks[part].streams == 1 {
-		return r.ofOne.get(number, func() (*efg.TimesPart, error) {
-			b, err := r.read(number)
-			if err != nil {
-				return nil, err
-			}
-			p := takeTrace(b, s.Nodes, to, 0)
-			return p, b.Err
-		})
-	}
-	b, err := r.shared.block(r, number)
-	if err != nil {
-		return nil, err
-	}
-	for at := blocks[part].first; at < n; at++ {
-		takeTrace(b, nil, nil, r.eventsOf(at))
-	}
-	p := takeTrace(b, s.Nodes, to, 0)
-	return p, b.Err
-}
-
-// eventsOf is the number of events of stream n of the file.
-func (r *Run) eventsOf(n int) uint64 {
-	i := sort.Search(len(r.Procs), func(i int) bool { return r.Procs[i].first > n }) - 1
-	return r.Procs[i].Streams[n-r.Procs[i].first].Events
-}
-
-// attachTrace sets the times of a stream that was read: immediately if they are in one part,
-// otherwise they are read when needed.
-func (r *Run) attachTrace(i, j int, s *efg.Stream) error {
-	blocks := r.traceBlocks(r.Procs[i].first + j)
-	if len(blocks) == 0 {
-		return nil
-	}
-	if len(blocks) > 1 {
-		h, err := r.readHead(r.Procs[i].first+j, 0)
-		if err != nil || h == nil {
-			return err
-		}
-		s.Trace = &h.trace
-		s.ReadTimesFrom(&traceParts{r, i, j, s})
-		return nil
-	}
-	p, err := r.readTrace(i, j, s, 0)
-	if err != nil || p == nil {
-		return err
-	}
-	s.Trace = &p.Trace
-	for k := range s.Nodes {
-		s.Nodes[k].Times = &p.Times[k]
-	}
-	return nil
-}
-
-// traceParts reads the times of Procs[i].Streams[j], which are in several blocks.
-type traceParts struct {
-	run    *Run
-	i, j   int
-	stream *efg.Stream
-}
-
-func (t *traceParts) Part(k int) (*efg.TimesPart, error) {
-	return t.run.readTrace(t.i, t.j, t.stream, k)
-}
-
-func (t *traceParts) Clock(k int) (uint64, error) {
-	h, err := t.run.readHead(t.run.Procs[t.i].first+t.j, k)
-	if err != nil || h == nil {
-		return 0, err
-	}
-	return h.clock, nil
-}
-
-// wholeTraces returns the first of these processes if they are adjacent in a run file and have
-// trace blocks for themselves, which can be copied.
+// wholeTraces returns the first of these processes if they are neighbours in a
+// run file and have times blocks for themselves, which can be copied.
 func wholeTraces(batch []placed) *fileSource {
 	first, ok := batch[0].source.(*fileSource)
 	if !ok {
@@ -389,7 +279,7 @@ func wholeTraces(batch []placed) *fileSource {
 	return first
 }
 
-// copyTraces returns the trace blocks of streams as they are in the file.
+// copyTraces returns the times blocks of streams as they are in the file.
 func (r *Run) copyTraces(first, streams int) ([]encodedTrace, error) {
 	var out []encodedTrace
 	for _, t := range r.traces {
@@ -400,7 +290,7 @@ func (r *Run) copyTraces(first, streams int) ([]encodedTrace, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, encodedTrace{t.first - first, t.streams, raw})
+		out = append(out, encodedTrace{t.first - first, t.streams, r.blocks[t.block].Kind, raw})
 	}
 	return out, nil
 }

@@ -128,8 +128,9 @@ func (r *Run) validateTraces() error {
 		if err != nil {
 			return err
 		}
+		take := r.timesTaker(t.block)
 		for n := t.first; n < t.first+t.streams; n++ {
-			takeTrace(b, nil, nil, r.eventsOf(n))
+			take(b, nil, nil, r.eventsOf(n))
 		}
 		if err := b.Close(); err != nil {
 			return err

@@ -76,7 +76,9 @@ type source interface {
 	info() *ProcInfo
 	// inCall reports whether a stream has a call in progress.
 	inCall() bool
-	// open sets the process's rank in its world, which the methods below need.
+	// traced reports whether a stream may have the times of each event.
+	traced() bool
+	// open gives the process its rank in its world; the methods below need it.
 	open(rank int)
 	// keys are the keys of the records.
 	keys() ([]shapeKey, error)

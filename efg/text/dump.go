@@ -115,6 +115,9 @@ func (d *dumper) process(p *efg.Process) {
 	if len(p.Command) > 0 {
 		d.linef(" command%s", quoted(p.Command))
 	}
+	for _, a := range p.Anchors {
+		d.linef(" anchor %s", AnchorText(a))
+	}
 	d.words = newWords()
 	for i := range p.Defs {
 		d.def(i, &p.Defs[i])
@@ -146,7 +149,7 @@ func (d *dumper) stream(p *efg.Process, s *efg.Stream) {
 	}
 	d.linef("")
 	if s.Trace != nil {
-		d.linef("  trace error %d begin %d", s.Trace.Error, s.Trace.Begin)
+		d.linef("  trace error %d bound %d begin %d", s.Trace.Error, s.Trace.Bound, s.Trace.Begin)
 		if err := s.LoadTimes(); err != nil && d.err == nil {
 			d.err = err
 		}
@@ -211,7 +214,7 @@ func (d *dumper) node(i int, n *efg.Node) {
 		d.linef("   times %d dur %s gap %s", n.Stats.Count, intervalText(&n.Stats.Dur), intervalText(&n.Stats.Gap))
 	}
 	if n.Times != nil {
-		d.codes(n.Times)
+		d.intervals(n.Times)
 	}
 }
 

@@ -82,14 +82,14 @@ process 0 of 2 world 0x1 pid 3 start 0 began 5 mono -7
  thread 1 running events 0 dropped 9 hash 0x0
   entered since 77 MPI_Recv f08 site=d1 comm=d2+1 buf=EFG_ABSENT count=1 datatype=MPI_INT source=1 tag=id:1.0.3 status.source=EFG_ABSENT status.tag=EFG_ABSENT status.bytes=EFG_ABSENT
  thread 2 thread-ended events 4 dropped 0 hash 0x0
-  trace error 500 begin 123
+  trace error 500 bound 1000 begin 123
   node 0 MPI_Init site=0 w2=0
    edge 1 weight 1
-   gap/dur 58/115
+   gap/dur 1042/300000
   node 1 MPI_Barrier site=1 comm=MPI_COMM_WORLD
    edge 1 weight 2
-   gap/dur 203+1180/0 58-3/58
-   gap/dur 240/300+1
+   gap/dur 2000000000/0 1042/1001
+   gap/dur 240/18446744073709551615
 `
 
 // firstProcess cuts a text before its second process.

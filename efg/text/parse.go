@@ -40,7 +40,6 @@ type parser struct {
 	proc   *efg.Process
 	stream *efg.Stream
 	node   *efg.Node
-	bins   uint32 // number of codes that the stream's times may have
 	marks  *efg.Checkpoints
 	seq    *openSeq
 
@@ -58,7 +57,7 @@ func init() {
 		"def": (*parser).defLine, "thread": (*parser).threadLine, "node": (*parser).nodeLine,
 		"edge": (*parser).edgeLine, "runs": (*parser).runsLine, "counts": (*parser).countsLine,
 		"attr": (*parser).attrLine, "elems": (*parser).elemsLine, "times": (*parser).timesLine,
-		"trace": (*parser).traceLine, "gap/dur": (*parser).codesLine,
+		"trace": (*parser).traceLine, "gap/dur": (*parser).intervalsLine, "anchor": (*parser).anchorLine,
 		"entered": (*parser).enteredLine,
 		"marks":   (*parser).checkpointsLine, "mark": (*parser).checkpointLine,
 		"part": (*parser).partLine, ":": (*parser).symbolsLine,

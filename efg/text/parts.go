@@ -3,6 +3,8 @@ package text
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/efg-tools/efg/efg"
 )
@@ -15,11 +17,41 @@ func WordText(w uint64) string { return (&words{}).text(w) }
 // ParseWord parses the result of WordText.
 func ParseWord(s string) (uint64, error) { return (&words{}).parse(s) }
 
-// CodeText returns the text of the code of a traced interval: BIN, BIN+FINE or BIN-FINE.
-func CodeText(c efg.TimeCode) string { return codeText(c) }
+// PairText writes the gap before an event and its duration: GAP/DURATION.
+func PairText(gap, dur uint64) string { return fmt.Sprintf("%d/%d", gap, dur) }
 
-// ParseCode parses the result of CodeText, for times with that many bins.
-func ParseCode(s string, bins int) (efg.TimeCode, error) { return parseCode(s, uint32(bins)) }
+// ParsePair reads what PairText wrote.
+func ParsePair(s string) (gap, dur uint64, err error) {
+	before, after, _ := strings.Cut(s, "/")
+	gap, err1 := strconv.ParseUint(before, 10, 64)
+	dur, err2 := strconv.ParseUint(after, 10, 64)
+	if err1 != nil || err2 != nil {
+		return 0, 0, fmt.Errorf("%q: want GAP/DURATION", s)
+	}
+	return gap, dur, nil
+}
+
+// AnchorText writes an anchor: TICK MONO REAL WIDTH.
+func AnchorText(a efg.Anchor) string {
+	return fmt.Sprintf("%d %d %d %d", a.Tick, a.Mono, a.Real, a.Width)
+}
+
+// ParseAnchor reads what AnchorText wrote.
+func ParseAnchor(s string) (a efg.Anchor, err error) {
+	fields := strings.Fields(s)
+	if len(fields) == 4 {
+		a.Real, err = strconv.ParseInt(fields[2], 10, 64)
+		for i, to := range []*uint64{&a.Tick, &a.Mono, nil, &a.Width} {
+			if to != nil && err == nil {
+				*to, err = strconv.ParseUint(fields[i], 10, 64)
+			}
+		}
+	}
+	if len(fields) != 4 || err != nil {
+		return a, fmt.Errorf("%q: want TICK MONO REAL WIDTH", s)
+	}
+	return a, nil
+}
 
 // EndName is the name of a way in which streams end.
 func EndName(e efg.End) string { return endNames[e] }

@@ -169,10 +169,6 @@ func TestSequencesInParts(t *testing.T) {
 
 // The times of each event are preserved, also those of long streams, which are in parts.
 func TestTraceInParts(t *testing.T) {
-	q, err := efg.NewTimeQuantizer(100)
-	if err != nil {
-		t.Fatal(err)
-	}
 	defs := &efg.Definitions{}
 	b := efg.NewBuilder(0, efg.DefaultDemote, defs)
 	const events = 300_000
@@ -189,30 +185,30 @@ func TestTraceInParts(t *testing.T) {
 	if err := s.AddCheckpoints(defs.List, events/3); err != nil {
 		t.Fatal(err)
 	}
-	s.Trace = &efg.Trace{Error: 100, Begin: 1 << 40}
+	s.Trace = &efg.Trace{Begin: 1 << 40}
 	for i := range s.Nodes {
 		s.Nodes[i].Times = &efg.Times{}
-	}
-	ahead := int64(0)
-	next := func(to *efg.TimeSeq, ns uint64) {
-		var c efg.TimeCode
-		c, ahead = q.Encode(ns, ahead)
-		to.Append(c)
 	}
 	x := uint64(1)
 	for w := s.Walk(defs.List); w.Next(); {
 		x = x*6364136223846793005 + 1442695040888963407
-		next(&s.Nodes[w.Node()].Times.Gap, x>>54)
-		next(&s.Nodes[w.Node()].Times.Dur, x>>24&0xfffff)
+		s.Nodes[w.Node()].Times.Gap.Append(x >> 54)
+		s.Nodes[w.Node()].Times.Dur.Append(x >> 24 & 0xfffff)
 	}
-	p := &efg.Process{Size: 1, Mono: -5, Start: 9, Host: "h", Defs: defs.List, Streams: []efg.Stream{*s}}
+	if err := s.Quantize(100, efg.DefaultBound, defs.List); err != nil {
+		t.Fatal(err)
+	}
+	anchors := []efg.Anchor{{Tick: 7, Mono: 99, Real: 94, Width: 3}, {Tick: 1 << 41, Mono: 1 << 40, Real: 1<<40 - 2, Width: 4}}
+	p := &efg.Process{Size: 1, Mono: -5, Start: 9, Anchors: anchors, Host: "h", Defs: defs.List, Streams: []efg.Stream{*s}}
 	var data bytes.Buffer
 	if err := runfile.EncodeRun(&data, []*efg.Process{p}, runfile.Meta{Time: "trace"}); err != nil {
 		t.Fatal(err)
 	}
 	text := dump(t, open(t, data.Bytes()))
-	if !strings.Contains(text, " mono -5\n") || !strings.Contains(text, "marks") || strings.Count(text, "+")+strings.Count(text, "-") < 1000 {
-		t.Errorf("not with fine codes and marks: %.1000s", text)
+	for _, part := range []string{" mono -5\n", " anchor 7 99 94 3\n", "  trace error 100 bound 1000 begin 1099511627776\n", "marks"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("without %q: %.1000s", part, text)
+		}
 	}
 	if !bytes.Equal(assemble(t, "trace", text), data.Bytes()) {
 		t.Error("other bytes")
@@ -256,13 +252,14 @@ func TestErrors(t *testing.T) {
 		{"edge 1 weight 1\n", "edge 1 weight 1\n runs 9\n : 0 <0:5x>\n", "t:10:1: broken sequence: repeat before the start"},
 		{"edge 1 weight 1\n", "edge 1 weight 1\n times 1 dur 1 2 3 40:1 gap 0 0 0 -\n", `t:10:20: "40:1": want BIN:EVENTS`},
 		{"edge 1 weight 1\n", "edge 1 weight 1\n attr comm 3\n", "t:10:7: comm: no word of this kind left"},
-		{"  node 0", "  trace error 5 begin 1\n  node 0", "t:8:15: error of 5 parts of 10000"},
-		{"  node 0", "  trace error 500 begin 1\n  node 0", "t:9:1: node 0: broken times: not of all 1 events"},
-		{"edge 1 weight 1\n", "edge 1 weight 1\n trace error 500 begin 1\n", "t:10:2: no thread without nodes before this line"},
+		{"  node 0", "  trace error 5 bound 9 begin 1\n  node 0", "t:8:23: error of 5 parts of 10000"},
+		{"  node 0", "  trace error 500 bound 9 begin 1\n  node 0", "t:9:1: node 0: broken times: not of all 1 events"},
+		{"edge 1 weight 1\n", "edge 1 weight 1\n trace error 500 bound 9 begin 1\n", "t:10:2: no thread without nodes before this line"},
 		{"edge 1 weight 1\n", "edge 1 weight 1\n gap/dur 5/5\n", "t:10:2: no node of a thread with a trace before this line"},
-		{"  node 0 MPI_Init site=0 w2=0\n", "  trace error 500 begin 1\n  node 0 MPI_Init site=0 w2=0\n gap/dur 5/999\n", `t:10:10: "999": want BIN`},
-		{"  node 0 MPI_Init site=0 w2=0\n", "  trace error 500 begin 1\n  node 0 MPI_Init site=0 w2=0\n gap/dur 5\n", `t:10:10: "5": want GAP/DURATION`},
-		{"  node 0 MPI_Init site=0 w2=0\n", "  trace error 500 begin 1\n  node 0 MPI_Init site=0 w2=0\n gap/dur 5+x/5\n", `t:10:10: "+x" is no number of units`},
+		{"  node 0 MPI_Init site=0 w2=0\n", "  trace error 500 bound 9 begin 1\n  node 0 MPI_Init site=0 w2=0\n gap/dur -5/999\n", `t:10:10: "-5/999": want GAP/DURATION`},
+		{"  node 0 MPI_Init site=0 w2=0\n", "  trace error 500 bound 9 begin 1\n  node 0 MPI_Init site=0 w2=0\n gap/dur 5\n", `t:10:10: "5": want GAP/DURATION`},
+		{" host \"h\"\n", " host \"h\"\n anchor 1 2 3\n", `t:6:13: "1 2 3": want TICK MONO REAL WIDTH`},
+		{"  node 0 MPI_Init site=0 w2=0\n", "  trace error 500 bound 9 begin 1\n  node 0 MPI_Init site=0 w2=0\n gap/dur 5/5x\n", `t:10:10: "5/5x": want GAP/DURATION`},
 		{"comm=MPI_COMM_WORLD\n", "comm=MPI_COMM_WORLD\n  entered MPI_Barrier site=1 comm=0\n", `t:11:11: "MPI_Barrier" in place of since`},
 		{"comm=MPI_COMM_WORLD\n", "comm=MPI_COMM_WORLD\n  entered since 3 MPI_Barrier site=1 comm=*\n", "t:11:38: a call in progress has no word that is open"},
 		{"comm=MPI_COMM_WORLD\n", "comm=MPI_COMM_WORLD\n  entered since 3 MPI_Barrier site=1\n", "t:11:37: the line ends before comm="},

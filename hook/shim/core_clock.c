@@ -1,6 +1,7 @@
-/* Choosing and calibrating the clock; see core_clock.h. */
+/* Choosing the clock, its rate, and its anchors; see core_clock.h. */
 #define _GNU_SOURCE
 #include "core_clock.h"
+#include "core_internal.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -11,17 +12,26 @@
 #include <cpuid.h>
 #endif
 
+/* How often the clocks are read for an anchor; the tightest readings count. */
+enum { TRIES = 20, FEW_TRIES = 6 };
+
+static const uint64_t second = 1000000000;
+
 bool efg_clock_is_tsc;
-uint64_t efg_tick_mult = (uint64_t)1 << 32;
+struct efg_bins efg_bins;
 
-static uint64_t first_tick, first_mono;
+static seg_anchor opened;
+static uint64_t ticks_of_second;
+static efg_lock_t anchor_lock = ATOMIC_FLAG_INIT;
 
-uint64_t efg_mono_ns(void)
+static uint64_t clock_ns(clockid_t id)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    clock_gettime(id, &t);
+    return (uint64_t)t.tv_sec * second + (uint64_t)t.tv_nsec;
 }
+
+uint64_t efg_mono_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
 
 static bool tsc_usable(void)
 {
@@ -42,32 +52,86 @@ static bool tsc_usable(void)
 #endif
 }
 
-void efg_clock_anchor(uint64_t *tick, uint64_t *mono)
+/* Reads the clocks between two ticks, again and again: a thread that is interrupted in
+ * between says so by their distance. */
+static seg_anchor read_clocks(int tries)
 {
-    uint64_t best = ~(uint64_t)0;
-    for (int i = 0; i < 20; i++) {
-        uint64_t a = efg_ticks(), ns = efg_mono_ns(), b = efg_ticks();
-        if (b - a < best) {
-            best = b - a;
-            *tick = a + (b - a) / 2;
-            *mono = ns;
-        }
+    seg_anchor best = {.width = ~(uint64_t)0};
+    for (int i = 0; i < tries; i++) {
+        uint64_t a = efg_ticks(), mono = efg_mono_ns(), b = efg_ticks();
+        uint64_t real = clock_ns(CLOCK_REALTIME), c = efg_ticks();
+        if (c - a < best.width)
+            best = (seg_anchor){.tick = a + (b - a) / 2, .mono = mono, .real = real, .width = c - a};
     }
+    return best;
 }
 
 void efg_clock_open(void)
 {
     efg_clock_is_tsc = tsc_usable();
-    efg_clock_anchor(&first_tick, &first_mono);
+    opened = read_clocks(TRIES);
 }
 
-void efg_clock_calibrate(void)
+uint64_t efg_clock_calibrate(void)
 {
-    uint64_t tick, mono;
-    if (!efg_clock_is_tsc)
+    uint64_t mult = (uint64_t)1 << 32;
+    if (efg_clock_is_tsc) {
+        while (efg_mono_ns() - opened.mono < second / 1000)
+            ;
+        seg_anchor now = read_clocks(TRIES);
+        mult = (uint64_t)(((unsigned __int128)(now.mono - opened.mono) << 32) / (now.tick - opened.tick));
+    }
+    efg_clock_set_rate(mult);
+    return mult;
+}
+
+static uint64_t ticks_of(uint64_t ns, uint64_t mult)
+{
+    return (uint64_t)((((unsigned __int128)ns << 32) + mult - 1) / mult);
+}
+
+static unsigned octave_of(uint64_t tick) { return 63 - (unsigned)__builtin_clzll(tick); }
+
+void efg_clock_set_rate(uint64_t mult)
+{
+    struct efg_bins *b = &efg_bins;
+    const unsigned bin_1 = 4;       /* begins at 2^4 ns */
+    ticks_of_second = ticks_of(second, mult);
+    memset(b->edge, 0xff, sizeof b->edge);
+    b->first = octave_of(ticks_of((uint64_t)1 << bin_1, mult));
+    b->low = (uint64_t)1 << b->first;
+    for (unsigned i = 0; i + 1 < SEG_BINS; i++)
+        b->edge[b->first + i] = ticks_of((uint64_t)1 << (bin_1 + i), mult);
+    b->last = b->low << (SEG_BINS - 1);
+    b->is_long = (uint64_t)2 << octave_of(ticks_of_second);
+}
+
+void efg_clock_anchor(void)
+{
+    seg_header *h = efg_header;
+    efg_lock(&anchor_lock);
+    if (h->start.tick == 0) {
+        h->start = read_clocks(TRIES);
+    } else {
+        h->later[h->nlater & 1] = read_clocks(TRIES);
+        efg_publish_barrier();
+        h->nlater++;
+    }
+    efg_unlock(&anchor_lock);
+}
+
+/* Soon after the start anchors follow each other fast: one that is as far from the newest one as
+ * that is from the start halves the error of the rate. */
+void efg_clock_refresh(uint64_t now)
+{
+    seg_header *h = efg_header;
+    const seg_anchor *last = h->nlater == 0 ? &h->start : &h->later[(h->nlater - 1) & 1];
+    uint64_t wait = last->tick - h->start.tick, least = ticks_of_second / 100;
+    wait = wait < least ? least : wait > ticks_of_second ? ticks_of_second : wait;
+    if (now - last->tick < wait || atomic_flag_test_and_set_explicit(&anchor_lock, memory_order_acquire))
         return;
-    while (efg_mono_ns() - first_mono < 1000000)
-        ;
-    efg_clock_anchor(&tick, &mono);
-    efg_tick_mult = (uint64_t)(((unsigned __int128)(mono - first_mono) << 32) / (tick - first_tick));
+    h->later[h->nlater & 1] = read_clocks(FEW_TRIES);
+    efg_publish_barrier();
+    h->nlater++;
+    efg_unlock(&anchor_lock);
 }

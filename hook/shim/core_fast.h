@@ -69,22 +69,17 @@ static inline int graph_add(graph *g, efg_stream *e)
     return graph_publish(g, e, p, graph_roll(g->hash, p->hash));
 }
 
-/* The bin of a time; longer times share the last bin. */
-static inline unsigned bin_of(uint64_t ns)
+/* The bin of a time, in ticks, below efg_bins.last. */
+static inline unsigned bin_of(uint64_t ticks)
 {
-    return 60 - (unsigned)__builtin_clzll(ns | 8);
-}
-static inline uint64_t at_last_bin(uint64_t ns)
-{
-    const uint64_t last = (uint64_t)1 << (SEG_BINS + 2);
-    return ns < last ? ns : last;
+    unsigned octave = 63 - (unsigned)__builtin_clzll(ticks | efg_bins.low);
+    return octave - efg_bins.first + (ticks >= efg_bins.edge[octave]);
 }
 
-/* Counts the times of the latest event, at p. -1: there will soon be no space to
- * count more. */
-static inline int graph_times(const seg_node *p, uint64_t dur, uint64_t gap)
+/* Counts times, in ticks, that are in bins i and k. -1: there will soon be no space to count
+ * more. */
+static inline int times_count(seg_node_stats *t, uint64_t dur, uint64_t gap, unsigned i, unsigned k)
 {
-    seg_node_stats *t = node_stats(p);
     t->dur_sum += dur;
     t->gap_sum += gap;
     if (unlikely(dur < t->dur_min))
@@ -95,9 +90,6 @@ static inline int graph_times(const seg_node *p, uint64_t dur, uint64_t gap)
         t->gap_min = gap;
     if (unlikely(gap > t->gap_max))
         t->gap_max = gap;
-    if (unlikely((dur | gap) >> (SEG_BINS + 2) != 0))
-        dur = at_last_bin(dur), gap = at_last_bin(gap);
-    unsigned i = bin_of(dur), k = SEG_BINS + bin_of(gap);
     uint8_t n = (uint8_t)(t->low[i] + 1), m = (uint8_t)(t->low[k] + 1);
     if (unlikely((n & 127) == 0 || (m & 127) == 0))
         return times_carry(t, i, k);
@@ -105,6 +97,14 @@ static inline int graph_times(const seg_node *p, uint64_t dur, uint64_t gap)
     t->low[k] = m;
     t->count++;
     return 0;
+}
+
+/* Counts the times of the newest event, at p, in ticks. -1 as above. */
+static inline int graph_times(const seg_node *p, uint64_t dur, uint64_t gap)
+{
+    if (unlikely((dur | gap) >= efg_bins.is_long))
+        return times_long(node_stats(p), dur, gap);
+    return times_count(node_stats(p), dur, gap, bin_of(dur), SEG_BINS + bin_of(gap));
 }
 
 #endif

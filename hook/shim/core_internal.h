@@ -144,10 +144,8 @@ typedef struct graph {
     seg_node *cur;              /* node of the last event */
     uint64_t hash;              /* rolling, of the events so far */
     bool times;
-    bool trace;                 /* the times of each event, too: */
-    int64_t ahead;              /* difference by which the clock of their codes is ahead, ns */
-    uint64_t clock;             /* end of the last event, ns since the stream's first tick */
-    uint64_t gap, dur;          /* of the event that trace_event saw last, ns */
+    bool trace;                 /* the times of each event, too */
+    uint64_t clock;             /* end of the last event, ticks */
     seg_node *tail;             /* newest node */
     uint32_t nnodes, cap;
     uint32_t *nodes;            /* refs, by number */
@@ -182,12 +180,11 @@ void graph_slot_free(graph *g, uint64_t id);
  * counted. */
 int times_carry(seg_node_stats *t, unsigned dur, unsigned gap);
 
+/* graph_times, of times one of which is more than a second. */
+int times_long(seg_node_stats *t, uint64_t dur, uint64_t gap);
+
 /* ---- core_trace.c ---- */
 
-/* Must be called once, before the first event, if times of each event are
- * requested: with a relative error in parts of 10,000. 0, or -1 when out of
- * memory. */
-int trace_open(uint32_t error);
 /* Adds the times of an event that is about to be published, at p. -1 when out of
  * space: it must not be published then. */
 int trace_event(graph *g, const seg_node *p, const efg_stream *e);

@@ -64,7 +64,7 @@ static stream *make_stream(void)
     if (efg_header->nstreams < sizeof streams / sizeof *streams
         && (s = calloc(1, sizeof *s)) != NULL) {
         if ((s->seg = efg_alloc(sizeof *s->seg, 64)) != NULL
-            && (s->graph = graph_new(s->seg, efg_time_on, efg_header->time_error != 0)) != NULL) {
+            && (s->graph = graph_new(s->seg, efg_time_on, efg_header->time_mode == 2)) != NULL) {
             link_stream(s);
         } else {
             free(s);
@@ -86,7 +86,7 @@ static stream *open_stream(void)
     s->pub.call_tick = &s->seg->call_tick;
     s->counts = s->special = count_polls;
     s->seg->tid = (uint64_t)syscall(SYS_gettid);
-    s->last_end = s->seg->first_tick = efg_ticks();
+    s->last_end = s->graph->clock = s->seg->first_tick = efg_ticks();
     efg_tls.s = &s->pub;
     pthread_setspecific(thread_key, s);
     return s;
@@ -155,16 +155,7 @@ efg_stream *efg_first_call(void *frame)
 static inline int count_times(const stream *s, const seg_node *p)
 {
     const efg_stream *t = &s->pub;
-    return graph_times(p, efg_ticks_to_ns(t->t1 - t->t0), efg_ticks_to_ns(t->t0 - s->last_end));
-}
-
-/* The same for the event just added. */
-static inline int count_event_times(const stream *s)
-{
-    const graph *g = s->graph;
-    if (unlikely(g->trace))
-        return graph_times(g->cur, g->dur, g->gap);
-    return count_times(s, g->cur);
+    return graph_times(p, t->t1 - t->t0, t->t0 - s->last_end);
 }
 
 static void stop(stream *s) { s->stopped = s->special = true; }
@@ -214,7 +205,7 @@ uint64_t efg_record(efg_stream *t)
         if (unlikely(graph_add(s->graph, t) != 0)) {
             lose(s);
         } else if (likely(efg_time_on)) {
-            if (unlikely(count_event_times(s) != 0))
+            if (unlikely(count_times(s, s->graph->cur) != 0))
                 stop(s);
             s->last_end = s->seg->last_tick = t->t1;
         }
@@ -311,14 +302,15 @@ static uint32_t demote_bound(void)
     return n >= 2 && n <= 255 ? (uint32_t)n : 8;
 }
 
-/* "off", "stats" (the default), or "trace=" and the error in parts of 10,000. */
+/* "off", "stats" (the default), or "trace=" and the error that intervals may have in the run file,
+ * in parts of 10,000. */
 static void read_time_mode(seg_header *h)
 {
     const char *mode = efg_setting("EFG_TIME");
     efg_time_on = mode == NULL || strcmp(mode, "off") != 0;
     h->time_mode = efg_time_on;
-    long error = mode != NULL && strncmp(mode, "trace=", 6) == 0 ? strtol(mode + 6, NULL, 10) : 0;
-    if (error >= 10 && error <= 2500 && trace_open((uint32_t)error) == 0) {
+    long error = mode != NULL && strncmp(mode, "trace=", 6) == 0 ? strtol(mode + 6, NULL, 10) : -1;
+    if (error == 0 || (error >= 10 && error <= 2500)) {
         h->time_mode = 2;
         h->time_error = (uint32_t)error;
     }
@@ -328,9 +320,8 @@ static void start_clock(seg_header *h)
 {
     read_time_mode(h);
     if (efg_time_on)
-        efg_clock_calibrate();
-    efg_clock_anchor(&h->start_tick, &h->start_mono);
-    h->tick_mult = efg_tick_mult;
+        h->tick_mult = efg_clock_calibrate();
+    efg_clock_anchor();
 }
 
 /* Reports a new segment: to the daemon of the spool, which also finds it by
@@ -403,7 +394,7 @@ void efg_end(enum efg_end how)
     seg_header *h = efg_header;
     if (h == NULL || getpid() != owner)
         return;
-    efg_clock_anchor(&h->end_tick, &h->end_mono);
+    efg_clock_anchor();
     efg_publish_barrier();
     if (h->state == EFG_END_OPEN || how == EFG_END_FINALIZED)
         h->state = how;

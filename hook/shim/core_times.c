@@ -1,7 +1,7 @@
 /* What a node's times need besides counting; see seg_node_stats. A bin's low byte
  * is with its node. Its high part has a place before the byte is full, so that no
  * time is lost when there is no more space: the stream stops before. */
-#include "core_internal.h"
+#include "core_fast.h"
 
 static inline uint32_t *high_part(const seg_node_stats *t, unsigned bin)
 {
@@ -55,7 +55,24 @@ static int count(seg_node_stats *t, unsigned bin)
 
 int times_carry(seg_node_stats *t, unsigned dur, unsigned gap)
 {
+    efg_clock_refresh(efg_ticks());
     int err = count(t, dur) | count(t, gap);
     t->count++;
     return err;
+}
+
+static inline unsigned long_bin(uint64_t ticks)
+{
+    return bin_of(ticks < efg_bins.last ? ticks : efg_bins.last - 1);
+}
+
+/* A clock that went back has made a time that is negative. */
+static inline uint64_t not_negative(uint64_t ticks) { return (int64_t)ticks < 0 ? 0 : ticks; }
+
+int times_long(seg_node_stats *t, uint64_t dur, uint64_t gap)
+{
+    efg_clock_refresh(efg_ticks());
+    dur = not_negative(dur);
+    gap = not_negative(gap);
+    return times_count(t, dur, gap, long_bin(dur), SEG_BINS + long_bin(gap));
 }

@@ -61,8 +61,7 @@ type Stream struct {
 	nodes []efg.Node
 	in    efg.Input
 	times []efg.Times
-	bins  uint32
-	coded uint64 // events with times
+	timed uint64 // events with times
 }
 
 // NewStream begins a stream with the thread, end, number of events, trace and call in
@@ -70,11 +69,9 @@ type Stream struct {
 func NewStream(head efg.Stream, hash bool, defs *efg.Definitions) (*Stream, error) {
 	s := &Stream{head: head, hash: hash, build: efg.NewBuilder(head.Thread, efg.DefaultDemote, defs)}
 	if head.Trace != nil {
-		q, err := efg.NewTimeQuantizer(head.Trace.Error)
-		if err != nil {
+		if _, err := efg.NewTimeQuantizer(head.Trace.Error, head.Trace.Bound); err != nil {
 			return nil, err
 		}
-		s.bins = uint32(q.Bins())
 	}
 	return s, nil
 }
@@ -131,18 +128,15 @@ func (s *Stream) Add(node int, values []Value) error {
 }
 
 // AddTimes adds the times of an event at a node.
-func (s *Stream) AddTimes(node int, gap, dur efg.TimeCode) error {
-	if s.head.Trace == nil || s.Open(node) < 0 || gap.Bin >= s.bins || dur.Bin >= s.bins {
-		return fmt.Errorf("event %d: times that the stream's clock does not have", s.coded)
+func (s *Stream) AddTimes(node int, gap, dur uint64) error {
+	if s.head.Trace == nil || s.Open(node) < 0 {
+		return fmt.Errorf("event %d: times of a stream without a clock", s.timed)
 	}
 	s.times[node].Gap.Append(gap)
 	s.times[node].Dur.Append(dur)
-	s.coded++
+	s.timed++
 	return nil
 }
-
-// Bins is the number of bins of the stream's clock; 0: it has none.
-func (s *Stream) Bins() int { return int(s.bins) }
 
 // Finish returns the stream when all its events are there.
 func (s *Stream) Finish() (*efg.Stream, error) {
@@ -157,8 +151,8 @@ func (s *Stream) Finish() (*efg.Stream, error) {
 		return nil, fmt.Errorf("%w: thread %d: signature %d without events", ErrContent, s.head.Thread, len(out.Nodes))
 	case s.hash && out.Hash != s.head.Hash:
 		return nil, fmt.Errorf("%w: thread %d: hash of the events is %016x, recorded %016x", ErrContent, s.head.Thread, out.Hash, s.head.Hash)
-	case s.head.Trace != nil && s.coded != out.Events:
-		return nil, fmt.Errorf("%w: thread %d: times of %d events of %d", ErrContent, s.head.Thread, s.coded, out.Events)
+	case s.head.Trace != nil && s.timed != out.Events:
+		return nil, fmt.Errorf("%w: thread %d: times of %d events of %d", ErrContent, s.head.Thread, s.timed, out.Events)
 	}
 	out.End, out.Dropped, out.Trace, out.Pending = s.head.End, s.head.Dropped, s.head.Trace, s.head.Pending
 	for i := range out.Nodes {

@@ -77,7 +77,7 @@ type cutter struct {
 	build *efg.Builder
 	known bool // an array of requests was written, to which EFG_SAME can refer
 	times []efg.Times
-	codes []codeIter // by node of the source
+	left  []timesLeft // of the source's nodes
 }
 
 type object struct {
@@ -85,7 +85,7 @@ type object struct {
 	endures bool // completing it does not free it
 }
 
-type codeIter struct{ gap, dur efg.TimeIter }
+type timesLeft struct{ gap, dur efg.TimeIter }
 
 func newCutter(p *reconstruct.Process) *cutter {
 	return &cutter{proc: p, ids: map[uint64]object{}, defs: efg.NewDefinitions(append([]efg.Def(nil), p.Data().Defs...))}
@@ -95,22 +95,24 @@ func newCutter(p *reconstruct.Process) *cutter {
 // the end of the event before it.
 func (c *cutter) stream(i int, sel *Selection) (*efg.Stream, error) {
 	from := &c.proc.Data().Streams[i]
-	c.build, c.known, c.times, c.codes = efg.NewBuilder(from.Thread, efg.DefaultDemote, c.defs), false, nil, nil
+	c.build, c.known, c.times, c.left = efg.NewBuilder(from.Thread, efg.DefaultDemote, c.defs), false, nil, nil
 	opt := reconstruct.Options{From: sel.From, To: sel.To}
 	if from.Trace != nil {
-		opt.From = 0 // codes are read from the first one
-		c.openCodes(from)
+		opt.From = 0 // times are read from the first ones on
+		c.openTimes(from)
 	}
-	trace := from.Trace
+	var trace *efg.Trace
+	if from.Trace != nil {
+		trace = &efg.Trace{Error: from.Trace.Error, Bound: from.Trace.Bound, Begin: from.Trace.Begin, Clock: from.Trace.Clock}
+	}
 	for e, err := range c.proc.Events(i, opt) {
 		if err != nil {
 			return nil, err
 		}
-		gap, dur := c.nextCodes(e.Node())
+		gap, dur := c.nextTimes(e.Node())
 		if e.Seq < sel.From {
-			if e.Seq == sel.From-1 && trace != nil {
-				_, end, _ := e.Times()
-				trace = &efg.Trace{Error: from.Trace.Error, Begin: uint64(end - c.proc.Data().Clock)}
+			if trace != nil {
+				trace.Begin += gap + dur
 			}
 			continue
 		}
@@ -118,7 +120,7 @@ func (c *cutter) stream(i int, sel *Selection) (*efg.Stream, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.addCodes(node, gap, dur)
+		c.addTimes(node, gap, dur)
 	}
 	return c.finish(from, sel, trace)
 }
@@ -161,23 +163,23 @@ func (c *cutter) pending(from *efg.Pending) *efg.Pending {
 	return p
 }
 
-func (c *cutter) openCodes(s *efg.Stream) {
-	c.codes = make([]codeIter, len(s.Nodes))
+func (c *cutter) openTimes(s *efg.Stream) {
+	c.left = make([]timesLeft, len(s.Nodes))
 	for i := range s.Nodes {
-		c.codes[i] = codeIter{s.Nodes[i].Times.Gap.Iter(), s.Nodes[i].Times.Dur.Iter()}
+		c.left[i] = timesLeft{s.Nodes[i].Times.Gap.Iter(), s.Nodes[i].Times.Dur.Iter()}
 	}
 }
 
-func (c *cutter) nextCodes(node int) (gap, dur efg.TimeCode) {
-	if c.codes != nil {
-		gap, _ = c.codes[node].gap.Next()
-		dur, _ = c.codes[node].dur.Next()
+func (c *cutter) nextTimes(node int) (gap, dur uint64) {
+	if c.left != nil {
+		gap, _ = c.left[node].gap.Next()
+		dur, _ = c.left[node].dur.Next()
 	}
 	return gap, dur
 }
 
-func (c *cutter) addCodes(node int, gap, dur efg.TimeCode) {
-	if c.codes == nil {
+func (c *cutter) addTimes(node int, gap, dur uint64) {
+	if c.left == nil {
 		return
 	}
 	for node >= len(c.times) {

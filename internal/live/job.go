@@ -152,13 +152,13 @@ func (j *Job) stamp() {
 	// The job has ended: its times are as of its last heartbeat.
 	j.Now = 0
 	for _, r := range j.Ranks {
-		j.Now = max(j.Now, r.Header.EndMono)
+		j.Now = max(j.Now, r.Header.LastMono())
 		for _, a := range r.Activities {
 			j.Now = max(j.Now, a.Since)
 		}
 	}
 	h := &j.Ranks[0].Header
-	j.Real = time.Unix(0, int64(h.StartReal)+int64(j.Now-h.StartMono))
+	j.Real = time.Unix(0, int64(h.StartReal)+int64(j.Now-h.StartMono()))
 }
 
 // number assigns the processes their ranks in the job: worlds follow each other in the order in

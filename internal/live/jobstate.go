@@ -171,7 +171,7 @@ func (j *Job) thread(v *waitfor.Verdict, names *texts, i int, r *Rank, t int) Th
 	}
 	if a.Since > 0 && x.State != Moving {
 		seconds := float64(j.Now-min(a.Since, j.Now)) / 1e9
-		since := time.Unix(0, int64(r.Header.StartReal)+int64(a.Since-r.Header.StartMono)).UTC()
+		since := time.Unix(0, int64(r.Header.StartReal)+int64(a.Since-r.Header.StartMono())).UTC()
 		x.Seconds, x.Since = &seconds, &since
 	}
 	if a.Words != nil && x.State != Moving {

@@ -57,7 +57,8 @@ func EndedInCall(run *runfile.Run) bool {
 // recorded is a rank according to the run file. Its clock is the time of day.
 func recorded(p *efg.Process) *Rank {
 	s := &segment.Segment{Process: *p}
-	s.Header.StartReal, s.Header.StartMono = uint64(p.Start), uint64(p.Start)
+	s.Header.StartReal = uint64(p.Start)
+	s.Header.Start.Real, s.Header.Start.Mono = uint64(p.Start), uint64(p.Start)
 	for i := range p.Streams {
 		from := &p.Streams[i]
 		if from.End == efg.EndFinalized || from.End == efg.EndExit {

@@ -60,6 +60,9 @@ func whole(t *testing.T, files []string) []byte {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if err := s.Process.Quantize(s.Header.TimeError); err != nil {
+			t.Fatal(err)
+		}
 		m, err := metaOf(s, "efg test")
 		if err != nil {
 			t.Fatal(err)

@@ -216,6 +216,9 @@ func readSegment(path, tool string) recording {
 	if err == nil {
 		err = s.Process.Readable()
 	}
+	if err == nil && s.Header.TimeError != 0 {
+		err = s.Process.Quantize(s.Header.TimeError)
+	}
 	if err != nil {
 		return recording{err: &runfile.PartError{Part: path, Cause: err}}
 	}
@@ -258,11 +261,11 @@ func metaOf(s *segment.Segment, tool string) (runfile.Meta, error) {
 	if h.Options&optionTotals != 0 {
 		m.Polls = runfile.PollTotals
 	}
-	end := h.EndMono // of a process that was killed: its last heartbeat
+	end := h.LastMono() // of a process that was killed, its last heartbeat
 	for i := range s.Activities {
 		end = max(end, s.Activities[i].Since)
 	}
-	m.Ended = m.Started + int64(max(end, h.StartMono)-h.StartMono)
+	m.Ended = m.Started + int64(max(end, h.StartMono())-h.StartMono())
 	return m, nil
 }
 

@@ -1,7 +1,6 @@
 package segment
 
 import (
-	"math/bits"
 	"slices"
 	"sync/atomic"
 	"unsafe"
@@ -90,11 +89,10 @@ func isCall(live *Stream, words []uint64) bool {
 // monotonic turns clock ticks into nanoseconds of CLOCK_MONOTONIC, 0 for what is no
 // time.
 func (h *Header) monotonic(tick uint64) uint64 {
-	if h.TimeMode == timesOff || tick < h.StartTick || tick <= 1 {
+	if h.TimeMode == timesOff || tick < h.Start.Tick || tick <= 1 {
 		return 0
 	}
-	high, low := bits.Mul64(tick-h.StartTick, h.TickMult)
-	return h.StartMono + high<<32 + low>>32
+	return h.clock().At(tick)
 }
 
 // Activities reads only what the threads of a segment's process are doing: it takes
@@ -124,7 +122,7 @@ func (a *Activity) pending(s *efg.Stream, h *Header) *efg.Pending {
 	}
 	since := uint64(0)
 	if a.Since > 0 {
-		since = max(1, a.Since-min(a.Since, h.StartMono))
+		since = max(1, a.Since-min(a.Since, h.StartMono()))
 	}
 	return efg.NewPending(a.Words, since)
 }

@@ -23,7 +23,7 @@ type dump struct {
 }
 
 var varies = map[string]bool{
-	"PID": true, "StartReal": true, "StartMono": true, "StartTick": true, "FirstTick": true, "EndMono": true, "EndTick": true,
+	"PID": true, "StartReal": true, "FirstTick": true, "Tick": true, "Mono": true, "Real": true, "Width": true,
 	"TickMult": true, "TID": true, "Priv": true, "Options": true, "CommandLen": true,
 	"Host": true, "Command": true,
 }
@@ -42,7 +42,9 @@ func (d *dump) fields(off uint64, prefix string, v reflect.Value) string {
 		at := off + uint64(f.Offset)
 		bytes := d.data[at : at+uint64(f.Type.Size())]
 		switch {
-		case f.Type.Kind() == reflect.Array && f.Type.Elem().Kind() == reflect.Struct:
+		case f.Type.Kind() == reflect.Struct && slices.Max(bytes) != 0:
+			b.WriteString(d.fields(at, name+".", v.Field(i)))
+		case f.Type.Kind() == reflect.Array && f.Type.Elem().Kind() == reflect.Struct && slices.Max(bytes) != 0:
 			for k := range v.Field(i).Len() {
 				elem := v.Field(i).Index(k)
 				b.WriteString(d.fields(at+uint64(k)*uint64(elem.Type().Size()), fmt.Sprintf("%s[%d].", name, k), elem))

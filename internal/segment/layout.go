@@ -11,7 +11,7 @@ const (
 	// Magic opens every segment.
 	Magic = 0x0a474553_00474645 // "EFG\0SEG\n"
 	// Version is raised when a reader must change.
-	Version = 1
+	Version = 2
 	// RefUnit is what a ref counts, and the alignment of every record.
 	RefUnit = 16
 	// HeaderSize is the size of Header in the file.
@@ -42,22 +42,22 @@ type Header struct {
 	Mapped     uint64 // bytes of the file that are allocated
 	Used       uint64 // bytes handed out
 	StartReal  uint64 // Unix ns of the start
-	StartMono  uint64 // CLOCK_MONOTONIC ns of the start
-	StartTick  uint64 // clock ticks of the start
-	TickMult   uint64 // ns = ticks * TickMult >> 32
-	EndMono    uint64 // a second anchor, at the end or 0
-	EndTick    uint64
-	Dropped    uint64 // events of threads that never got a stream
-	TimeMode   uint32 // 0 off, 1 stats, 2 stats and the times of each event
-	Options    uint32 // 1 queries, 2 buffers, 4 thread multiple, 8 clock is the TSC, 16 failed polls are only counted
-	Demote     uint32 // live nodes at a site that cause a demotion
+	TickMult   uint64 // estimated at the start: ns = ticks * TickMult >> 32
+	Start      Anchor // taken at the start
+	NLater     uint32 // later anchors so far; before them, so that it is read first
+	_          uint32
+	Later      [2]Anchor // the newest is Later[(NLater-1)&1]
+	Dropped    uint64    // events of threads that never got a stream
+	TimeMode   uint32    // 0 off, 1 stats, 2 stats and the times of each event
+	Options    uint32    // 1 queries, 2 buffers, 4 thread multiple, 8 clock is the TSC, 16 failed polls are only counted
+	Demote     uint32    // live nodes at a site that cause a demotion
 	NStreams   uint32
 	Streams    uint32 // ref: first Stream
 	NDefs      uint32
 	Defs       uint32 // ref: first Def
 	Full       uint32 // recording stopped for lack of space: errno
 	CommandLen uint32
-	TimeError  uint32 // of the times of each event, parts of 10,000
+	TimeError  uint32 // that the times of each event may have in the run file, parts of 10,000
 	Family     [16]byte
 	Host       [64]byte
 	MPI        [256]byte
@@ -65,6 +65,14 @@ type Header struct {
 	Machines   uint32     // on which the world's processes are: 0 unknown, 1, 2 several
 	_          uint32
 	Job        [128]byte // what distinguishes the launch from others, on all its machines; or empty
+}
+
+// Anchor relates the clock's ticks to the system's clocks: readings of one moment.
+type Anchor struct {
+	Tick  uint64
+	Mono  uint64 // CLOCK_MONOTONIC ns
+	Real  uint64 // Unix ns
+	Width uint64 // ticks within which all were read
 }
 
 // Stream is one thread's recorder state.
@@ -131,7 +139,7 @@ type Node struct {
 	Priv   uint64 // the recorder's own; no meaning elsewhere
 }
 
-// NodeStats are a node's times, ns. A bin's number is Low, and 256 times what its
+// NodeStats are a node's times, clock ticks. A bin's number is Low, and 256 times what its
 // BinGroup has: bins that stay small take a byte.
 type NodeStats struct {
 	Count                  uint64
@@ -157,7 +165,7 @@ type BinGroup struct {
 	High [GroupBins]uint32
 }
 
-// Times finds the times of each of a node's events: the bytes of Chunks.
+// Times finds the times of each of a node's events: bytes in Chunks.
 type Times struct {
 	First uint32 // ref: first Chunk
 	_     uint32

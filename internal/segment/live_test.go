@@ -249,8 +249,8 @@ func TestBrokenFiles(t *testing.T) {
 		{"short", whole[:100], "x.seg: not an efg segment"},
 		{"zero", make([]byte, 1<<18), "x.seg: not an efg segment"},
 		{"other", []byte(strings.Repeat("other ", 1000)), "x.seg: not an efg segment"},
-		{"version", change(16, 2), fmt.Sprintf("x.seg: segment of another version: version 3, layout %#x; this program reads version 1, layout %#x", LayoutHash(), LayoutHash())},
-		{"layout", change(8, 1), fmt.Sprintf("x.seg: segment of another version: version 1, layout %#x; this program reads version 1, layout %#x", LayoutHash()^1, LayoutHash())},
+		{"version", change(16, 1), fmt.Sprintf("x.seg: segment of another version: version 3, layout %#x; this program reads version 2, layout %#x", LayoutHash(), LayoutHash())},
+		{"layout", change(8, 1), fmt.Sprintf("x.seg: segment of another version: version 2, layout %#x; this program reads version 2, layout %#x", LayoutHash()^1, LayoutHash())},
 		{"truncated", whole[:used-1], fmt.Sprintf("x.seg: corrupt segment: header at offset 0: %d bytes used, file has %d", used, used-1)},
 		{"header only", whole[:HeaderSize], fmt.Sprintf("x.seg: corrupt segment: header at offset 0: %d bytes used, file has %d", used, HeaderSize)},
 	} {

@@ -126,9 +126,10 @@ func (k *sampler) counters(thread int, t *sampledThread, live *Stream) error {
 	if err := k.newNodes(thread, t, live); err != nil {
 		return err
 	}
+	clock := k.found.Header.clock()
 	for _, n := range t.nodes {
 		c, st := &k.found.Calls[n.call], view[NodeStats](k.data[n.stats:])
-		c.Count, c.Dur = atomic.LoadUint64(&st.Count), atomic.LoadUint64(&st.DurSum)
+		c.Count, c.Dur = atomic.LoadUint64(&st.Count), clock.Since(atomic.LoadUint64(&st.DurSum), 0)
 	}
 	return nil
 }

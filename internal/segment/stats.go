@@ -22,15 +22,15 @@ func (r *reader) times(ref uint32, at uint64) (*efg.Times, error) {
 	if err != nil {
 		return nil, err
 	}
+	out := &efg.Times{}
 	st := atomic.LoadUint64(view[uint64](b[unsafe.Offsetof(NodeStats{}.High):]))
 	if st>>32 == 0 {
-		return &efg.Times{}, nil
+		return out, nil
 	}
 	var t Times
 	if err := r.record("times", uint32(st>>32), &t); err != nil {
 		return nil, err
 	}
-	var code []byte
 	for next := t.First; next != 0; {
 		var c Chunk
 		if err := r.record("times", next, &c); err != nil {
@@ -40,24 +40,42 @@ func (r *reader) times(ref uint32, at uint64) (*efg.Times, error) {
 		if err != nil {
 			return nil, err
 		}
-		code = append(code, b...)
+		addPairs(out, b)
 		next = c.Next
 	}
-	return efg.DecodeTimes(code), nil
+	return out, nil
+}
+
+// addPairs adds the pairs of a gap and a duration in a chunk.
+func addPairs(out *efg.Times, b []byte) {
+	for len(b) > 0 {
+		gap, dur := int(b[0]&15), int(b[0]>>4)
+		if gap == 0 || dur == 0 || gap > 8 || dur > 8 || 1+gap+dur > len(b) {
+			return
+		}
+		out.Gap.Append(ticks(b[1 : 1+gap]))
+		out.Dur.Append(ticks(b[1+gap : 1+gap+dur]))
+		b = b[1+gap+dur:]
+	}
+}
+
+// ticks is an integer of up to 8 bytes, the lowest first.
+func ticks(b []byte) (v uint64) {
+	for i := len(b) - 1; i >= 0; i-- {
+		v = v<<8 | uint64(b[i])
+	}
+	return v
 }
 
 // stats reads a node's times, which stand at bytes behind its start.
-func (r *reader) stats(ref uint32, at uint64) (*efg.Stats, error) {
+func (r *reader) stats(ref uint32, at uint64, clock efg.MachineClock) (*efg.Stats, error) {
 	b, err := r.bytes("node", ref, at, uint64(unsafe.Sizeof(NodeStats{})))
 	if err != nil {
 		return nil, err
 	}
 	var s NodeStats
 	decode(b, &s)
-	out := &efg.Stats{
-		Dur: efg.Interval{Sum: s.DurSum, Min: s.DurMin, Max: s.DurMax},
-		Gap: efg.Interval{Sum: s.GapSum, Min: s.GapMin, Max: s.GapMax},
-	}
+	out := &efg.Stats{}
 	var high [2 * Bins]uint32
 	if s.High != 0 {
 		if err := r.highBins(s.High, &s.Low, &high); err != nil {
@@ -70,10 +88,47 @@ func (r *reader) stats(ref uint32, at uint64) (*efg.Stats, error) {
 	}
 	// Last: it tells of events that came while the times were read.
 	out.Count = atomic.LoadUint64(&view[NodeStats](b).Count)
-	if out.Count == 0 { // what new nodes have there is no time
-		out.Dur.Min, out.Gap.Min = 0, 0
+	if out.Count > 0 { // what new nodes have there is no time
+		toTime(&out.Dur, clock, out.Count, s.DurSum, s.DurMin, s.DurMax)
+		toTime(&out.Gap, clock, out.Count, s.GapSum, s.GapMin, s.GapMax)
 	}
 	return out, nil
+}
+
+// toTime fills in sum, minimum and maximum of n times in ticks. The edges of the bins, which
+// were estimated at the start, hold for those in a bin: minimum and maximum stay in theirs.
+func toTime(v *efg.Interval, clock efg.MachineClock, n, sum, least, most uint64) {
+	v.Min, v.Max, v.Sum = clock.Since(least, 0), clock.Since(most, 0), clock.Since(sum, 0)
+	first, last := -1, 0
+	for i, c := range v.Bins {
+		if c > 0 {
+			last = i
+			if first < 0 {
+				first = i
+			}
+		}
+	}
+	if clock.Rate == 0 || first < 0 {
+		return
+	}
+	v.Min, v.Max = into(first, v.Min), into(last, v.Max)
+	if v.Max = max(v.Min, v.Max); n == 1 {
+		v.Max, v.Sum = v.Min, v.Min
+	}
+	if n < 1<<20 {
+		v.Sum = min(max(v.Sum, n*v.Min), n*v.Max)
+	}
+}
+
+// into returns the time in a bin that is nearest to one that is not far from it.
+func into(bin int, ns uint64) uint64 {
+	if bin > 0 {
+		ns = max(ns, 1<<(bin+3))
+	}
+	if bin < Bins-1 {
+		ns = min(ns, 1<<(bin+4)-1)
+	}
+	return ns
 }
 
 // highBins reads the high parts of bins.

@@ -20,10 +20,10 @@ func (r *reader) stream(ref uint32, st *Stream, h *Header) (*efg.Stream, error) 
 	if err != nil {
 		return nil, err
 	}
+	clock := h.clock()
 	o := &efg.OpenStream{Thread: st.Thread, Events: st.Events, Hash: pub.Hash, Dropped: st.Dropped}
 	if h.TimeMode == timesTrace {
-		high, low := bits.Mul64(st.FirstTick-h.StartTick, h.TickMult)
-		o.Trace = &efg.Trace{Error: h.TimeError, Begin: h.StartMono + high<<32 + low>>32}
+		o.Trace = &efg.Trace{Begin: st.FirstTick, Clock: clock}
 	}
 	o.End = efg.End(st.State)
 	if o.End == efg.EndOpen {
@@ -41,7 +41,7 @@ func (r *reader) stream(ref uint32, st *Stream, h *Header) (*efg.Stream, error) 
 		return nil, err
 	}
 	for i := range nodes {
-		n, err := r.node(&nodes[i], numbers, h.TimeMode)
+		n, err := r.node(&nodes[i], numbers, h.TimeMode, clock)
 		if err != nil {
 			return nil, err
 		}
@@ -152,7 +152,7 @@ func (r *reader) nodes(ref uint32) (nodes []rawNode, numbers map[uint32]uint32, 
 	return nodes, numbers, nil
 }
 
-func (r *reader) node(raw *rawNode, numbers map[uint32]uint32, times uint32) (*efg.OpenNode, error) {
+func (r *reader) node(raw *rawNode, numbers map[uint32]uint32, times uint32, clock efg.MachineClock) (*efg.OpenNode, error) {
 	n := &efg.OpenNode{Mask: uint64(raw.Mask), Cur: -1, Run: raw.Run}
 	size := uint64(unsafe.Sizeof(raw.Node))
 	var err error
@@ -179,7 +179,7 @@ func (r *reader) node(raw *rawNode, numbers map[uint32]uint32, times uint32) (*e
 		return n, nil
 	}
 	at := size + 8*uint64(raw.N)
-	if n.Stats, err = r.stats(raw.ref, at); err != nil || times == timesStats {
+	if n.Stats, err = r.stats(raw.ref, at, clock); err != nil || times == timesStats {
 		return n, err
 	}
 	n.Times, err = r.times(raw.ref, at)

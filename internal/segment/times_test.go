@@ -30,30 +30,53 @@ func irregularTimes(n int) []timed {
 	return events
 }
 
-// encoded is what the codes of the events' times must be, by site.
-func encoded(q *efg.TimeQuantizer, events []timed) map[uint64]*efg.Times {
-	want := map[uint64]*efg.Times{}
-	ahead := int64(0)
-	for _, e := range events {
-		t := want[e.Site]
-		if t == nil {
-			t = &efg.Times{}
-			want[e.Site] = t
-		}
-		var c efg.TimeCode
-		c, ahead = q.Encode(e.Gap, ahead)
-		t.Gap.Append(c)
-		c, ahead = q.Encode(e.Dur, ahead)
-		t.Dur.Append(c)
+// The recorder keeps every interval as it was, over a million events.
+func TestTraceKeepsTheClock(t *testing.T) {
+	events := irregularTimes(1_000_000)
+	s := recordTimed(t, "trace=500", events)
+	if s.Trace == nil || s.Trace.Error != 0 || s.Trace.Begin == 0 {
+		t.Fatalf("%+v", s.Trace)
 	}
-	return want
+	want := map[uint64]*efg.Times{}
+	for _, e := range events {
+		if want[e.Site] == nil {
+			want[e.Site] = &efg.Times{}
+		}
+		want[e.Site].Gap.Append(e.Gap)
+		want[e.Site].Dur.Append(e.Dur)
+	}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		w := want[n.Words[1]]
+		if !bytes.Equal(n.Times.Gap.Code(), w.Gap.Code()) || !bytes.Equal(n.Times.Dur.Code(), w.Dur.Code()) {
+			t.Fatalf("node %d: the recorder's intervals are others", i)
+		}
+	}
+	if len(s.Nodes) != len(want) {
+		t.Errorf("%d nodes, not %d", len(s.Nodes), len(want))
+	}
+}
+
+// Rounding keeps each interval within the error, and each start and end within the bound.
+func TestQuantizeKeepsTheClock(t *testing.T) {
+	events := irregularTimes(200_000)
+	for _, parts := range []uint32{500, 10, 100, 2500} {
+		s := recordTimed(t, "trace=500", events)
+		if err := s.Quantize(parts, efg.DefaultBound, nil); err != nil {
+			t.Fatal(err)
+		}
+		if s.Trace.Error != parts || s.Trace.Bound != efg.DefaultBound {
+			t.Fatalf("%d parts: %+v", parts, s.Trace)
+		}
+		checkClock(t, s, events)
+	}
 }
 
 func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }
 
-// checkClock demands of the stream's clock what FORMAT.md states: no interval is
+// checkClock demands of the stream's clock what efg/FORMAT.md states: no interval is
 // off by more than the error, no start and no end by more than the bound.
-func checkClock(t *testing.T, s *efg.Stream, q *efg.TimeQuantizer, events []timed) {
+func checkClock(t *testing.T, s *efg.Stream, events []timed) {
 	t.Helper()
 	clock, err := efg.NewClock(s)
 	if err != nil {
@@ -77,35 +100,8 @@ func checkClock(t *testing.T, s *efg.Stream, q *efg.TimeQuantizer, events []time
 		now += e.Gap + e.Dur
 		last = end
 	}
-	if farthest > q.Bound() {
-		t.Errorf("the clock is off by %d ns, bound %d", farthest, q.Bound())
-	}
-}
-
-// The recorder's codes are those of package efg, and the clock made of them stays
-// near the recorded one over a million events.
-func TestTraceKeepsTheClock(t *testing.T) {
-	events := irregularTimes(1_000_000)
-	for _, parts := range []uint32{500, 10, 100, 2500} {
-		q, err := efg.NewTimeQuantizer(parts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := recordTimed(t, fmt.Sprintf("trace=%d", parts), events)
-		if s.Trace == nil || s.Trace.Error != parts || s.Trace.Begin == 0 {
-			t.Fatalf("%d parts: %+v", parts, s.Trace)
-		}
-		want, size := encoded(q, events), 0
-		for i := range s.Nodes {
-			n := &s.Nodes[i]
-			w := want[n.Words[1]]
-			if !bytes.Equal(n.Times.Gap.Code(), w.Gap.Code()) || !bytes.Equal(n.Times.Dur.Code(), w.Dur.Code()) {
-				t.Fatalf("%d parts: node %d: the recorder's codes are others than Go's", parts, i)
-			}
-			size += len(n.Times.Gap.Code()) + len(n.Times.Dur.Code())
-		}
-		checkClock(t, s, q, events)
-		t.Logf("%d parts: %.2f bytes an event", parts, float64(size)/float64(len(events)))
+	if farthest > efg.DefaultBound {
+		t.Errorf("the clock is off by %d ns", farthest)
 	}
 }
 

@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EFG_LAYOUT_HASH UINT64_C(0xdcf600710f2413da)
+#define EFG_LAYOUT_HASH UINT64_C(0x6aa08f579a86191a)
 #define SEG_MAGIC 0xa47455300474645
-#define SEG_VERSION 0x1
+#define SEG_VERSION 0x2
 #define SEG_REF_UNIT 0x10
 #define SEG_HEADER_SIZE 0x1000
 #define SEG_MAXW 0x20
@@ -15,6 +15,18 @@
 #define SEG_MAX_TURNS 0x8
 #define SEG_BINS 0x20
 #define SEG_GROUP_BINS 0x8
+
+typedef struct seg_anchor {
+    uint64_t tick;
+    uint64_t mono;
+    uint64_t real;
+    uint64_t width;
+} seg_anchor;
+_Static_assert(sizeof(seg_anchor) == 32, "seg_anchor");
+_Static_assert(offsetof(seg_anchor, tick) == 0, "seg_anchor.tick");
+_Static_assert(offsetof(seg_anchor, mono) == 8, "seg_anchor.mono");
+_Static_assert(offsetof(seg_anchor, real) == 16, "seg_anchor.real");
+_Static_assert(offsetof(seg_anchor, width) == 24, "seg_anchor.width");
 
 typedef struct seg_header {
     uint64_t magic;
@@ -29,11 +41,11 @@ typedef struct seg_header {
     uint64_t mapped;
     uint64_t used;
     uint64_t start_real;
-    uint64_t start_mono;
-    uint64_t start_tick;
     uint64_t tick_mult;
-    uint64_t end_mono;
-    uint64_t end_tick;
+    seg_anchor start;
+    uint32_t nlater;
+    uint32_t pad1;
+    seg_anchor later[2];
     uint64_t dropped;
     uint32_t time_mode;
     uint32_t options;
@@ -50,10 +62,10 @@ typedef struct seg_header {
     uint8_t mpi[256];
     uint8_t command[2048];
     uint32_t machines;
-    uint32_t pad0;
+    uint32_t pad2;
     uint8_t job[128];
 } seg_header;
-_Static_assert(sizeof(seg_header) == 2680, "seg_header");
+_Static_assert(sizeof(seg_header) == 2752, "seg_header");
 _Static_assert(offsetof(seg_header, magic) == 0, "seg_header.magic");
 _Static_assert(offsetof(seg_header, layout_hash) == 8, "seg_header.layout_hash");
 _Static_assert(offsetof(seg_header, version) == 16, "seg_header.version");
@@ -66,29 +78,29 @@ _Static_assert(offsetof(seg_header, world) == 40, "seg_header.world");
 _Static_assert(offsetof(seg_header, mapped) == 48, "seg_header.mapped");
 _Static_assert(offsetof(seg_header, used) == 56, "seg_header.used");
 _Static_assert(offsetof(seg_header, start_real) == 64, "seg_header.start_real");
-_Static_assert(offsetof(seg_header, start_mono) == 72, "seg_header.start_mono");
-_Static_assert(offsetof(seg_header, start_tick) == 80, "seg_header.start_tick");
-_Static_assert(offsetof(seg_header, tick_mult) == 88, "seg_header.tick_mult");
-_Static_assert(offsetof(seg_header, end_mono) == 96, "seg_header.end_mono");
-_Static_assert(offsetof(seg_header, end_tick) == 104, "seg_header.end_tick");
-_Static_assert(offsetof(seg_header, dropped) == 112, "seg_header.dropped");
-_Static_assert(offsetof(seg_header, time_mode) == 120, "seg_header.time_mode");
-_Static_assert(offsetof(seg_header, options) == 124, "seg_header.options");
-_Static_assert(offsetof(seg_header, demote) == 128, "seg_header.demote");
-_Static_assert(offsetof(seg_header, nstreams) == 132, "seg_header.nstreams");
-_Static_assert(offsetof(seg_header, streams) == 136, "seg_header.streams");
-_Static_assert(offsetof(seg_header, ndefs) == 140, "seg_header.ndefs");
-_Static_assert(offsetof(seg_header, defs) == 144, "seg_header.defs");
-_Static_assert(offsetof(seg_header, full) == 148, "seg_header.full");
-_Static_assert(offsetof(seg_header, command_len) == 152, "seg_header.command_len");
-_Static_assert(offsetof(seg_header, time_error) == 156, "seg_header.time_error");
-_Static_assert(offsetof(seg_header, family) == 160, "seg_header.family");
-_Static_assert(offsetof(seg_header, host) == 176, "seg_header.host");
-_Static_assert(offsetof(seg_header, mpi) == 240, "seg_header.mpi");
-_Static_assert(offsetof(seg_header, command) == 496, "seg_header.command");
-_Static_assert(offsetof(seg_header, machines) == 2544, "seg_header.machines");
-_Static_assert(offsetof(seg_header, pad0) == 2548, "seg_header.pad0");
-_Static_assert(offsetof(seg_header, job) == 2552, "seg_header.job");
+_Static_assert(offsetof(seg_header, tick_mult) == 72, "seg_header.tick_mult");
+_Static_assert(offsetof(seg_header, start) == 80, "seg_header.start");
+_Static_assert(offsetof(seg_header, nlater) == 112, "seg_header.nlater");
+_Static_assert(offsetof(seg_header, pad1) == 116, "seg_header.pad1");
+_Static_assert(offsetof(seg_header, later) == 120, "seg_header.later");
+_Static_assert(offsetof(seg_header, dropped) == 184, "seg_header.dropped");
+_Static_assert(offsetof(seg_header, time_mode) == 192, "seg_header.time_mode");
+_Static_assert(offsetof(seg_header, options) == 196, "seg_header.options");
+_Static_assert(offsetof(seg_header, demote) == 200, "seg_header.demote");
+_Static_assert(offsetof(seg_header, nstreams) == 204, "seg_header.nstreams");
+_Static_assert(offsetof(seg_header, streams) == 208, "seg_header.streams");
+_Static_assert(offsetof(seg_header, ndefs) == 212, "seg_header.ndefs");
+_Static_assert(offsetof(seg_header, defs) == 216, "seg_header.defs");
+_Static_assert(offsetof(seg_header, full) == 220, "seg_header.full");
+_Static_assert(offsetof(seg_header, command_len) == 224, "seg_header.command_len");
+_Static_assert(offsetof(seg_header, time_error) == 228, "seg_header.time_error");
+_Static_assert(offsetof(seg_header, family) == 232, "seg_header.family");
+_Static_assert(offsetof(seg_header, host) == 248, "seg_header.host");
+_Static_assert(offsetof(seg_header, mpi) == 312, "seg_header.mpi");
+_Static_assert(offsetof(seg_header, command) == 568, "seg_header.command");
+_Static_assert(offsetof(seg_header, machines) == 2616, "seg_header.machines");
+_Static_assert(offsetof(seg_header, pad2) == 2620, "seg_header.pad2");
+_Static_assert(offsetof(seg_header, job) == 2624, "seg_header.job");
 
 typedef struct seg_published {
     uint64_t hash;

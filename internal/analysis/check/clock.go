@@ -169,12 +169,8 @@ func (x *clockCheck) open(p *analysis.Process, sites []runfile.Site) error {
 			x.here[p.Data.Rank] = m != nil && m.stream != i && x.here[p.Data.Rank]
 			continue
 		}
-		q, err := efg.NewTimeQuantizer(s.Trace.Error)
-		if err != nil {
-			return err
-		}
 		t := &streamCursor{
-			proc: p, rank: p.Data.Rank, thread: s.Thread, events: s.Events, timeError: int64(q.Bound()), names: names, tally: newTally(p),
+			proc: p, rank: p.Data.Rank, thread: s.Thread, events: s.Events, timeError: int64(s.Trace.BoundNS()), names: names, tally: newTally(p),
 			roles: make([]*roles, len(s.Nodes)), coll: make([]*collRoles, len(s.Nodes)),
 			open: map[uint64][]*operation{}, collectiveCalls: map[scopeKey]uint64{},
 		}

@@ -84,25 +84,11 @@ type Trace struct {
 	Untimed, Ended int
 
 	byRank map[int]*Process
-	bounds map[uint32]int64 // of clocks, by the error of intervals
-}
-
-// bound is how far a clock may be off, in ns.
-func (t *Trace) bound(parts uint32) (int64, error) {
-	if b, ok := t.bounds[parts]; ok {
-		return b, nil
-	}
-	q, err := efg.NewTimeQuantizer(parts)
-	if err != nil {
-		return 0, err
-	}
-	t.bounds[parts] = int64(q.Bound())
-	return t.bounds[parts], nil
 }
 
 // Open reads the processes of a run.
 func Open(run *runfile.Run) (*Trace, error) {
-	t := &Trace{byRank: map[int]*Process{}, bounds: map[uint32]int64{}}
+	t := &Trace{byRank: map[int]*Process{}}
 	first := analysis.FirstRanks(run.Procs)
 	for i := range run.Procs {
 		data, err := run.Process(i)
@@ -144,11 +130,7 @@ func (t *Trace) add(number int, facts *analysis.Process) error {
 			}
 			continue
 		}
-		bound, err := t.bound(s.Trace.Error)
-		if err != nil {
-			return err
-		}
-		th := &Thread{Stream: s, Process: p, Index: len(t.Threads), Bound: bound, reader: replay.Reader(i)}
+		th := &Thread{Stream: s, Process: p, Index: len(t.Threads), Bound: int64(s.Trace.BoundNS()), reader: replay.Reader(i)}
 		th.call.Thread = th
 		th.prepare()
 		if th.wildcards() {

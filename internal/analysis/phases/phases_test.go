@@ -76,7 +76,7 @@ func (c *counter) process(data *efg.Process, p *analysis.Process, sites []runfil
 	c.open, c.from = naive{}, Place{}
 	ordinal, last := 0, data.Clock
 	if s := &data.Streams[main]; s.Trace != nil {
-		last += int64(s.Trace.Begin)
+		last += int64(s.Trace.BeginMono())
 	}
 	for e, err := range r.Events(main, reconstruct.Options{}) {
 		if err != nil {

@@ -21,7 +21,7 @@ func follow(p *efg.Process, s *efg.Stream, c *cuts, own map[kind]*share) ([]arri
 	for _, x := range own {
 		x.mpi, x.app, x.meeting, x.divided = 0, 0, 0, 0
 	}
-	begin := int64(s.Trace.Begin) + p.Clock
+	begin := int64(s.Trace.BeginMono()) + p.Clock
 	var came []arrival
 	var mpi, app float64
 	from, last := boundary{}, uint64(0)

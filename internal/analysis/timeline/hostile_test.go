@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"encoding/binary"
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
@@ -26,7 +27,7 @@ func FuzzHostile(f *testing.F) {
 		}
 		for k := range s.Nodes {
 			if len(codes) > 12 {
-				s.Nodes[k].Times = efg.DecodeTimes(codes[k%12:])
+				s.Nodes[k].Times = &efg.Times{Gap: anyIntervals(codes[k%12:]), Dur: anyIntervals(codes[k%7:])}
 			}
 			if len(codes) > 40 && k < 2 && s.Checkpoints != nil {
 				s.Checkpoints.Nodes[k].Visits = efg.NoCheckpoints().Events
@@ -54,4 +55,17 @@ func FuzzHostile(f *testing.F) {
 		row.add(at, chunk)
 		v.draw([]line{row.line(true)})
 	})
+}
+
+// anyIntervals are as many intervals as there are in some bytes.
+func anyIntervals(code []byte) (s efg.TimeSeq) {
+	for len(code) > 0 {
+		v, n := binary.Uvarint(code)
+		if n <= 0 {
+			break
+		}
+		s.Append(v)
+		code = code[n:]
+	}
+	return s
 }

@@ -43,7 +43,7 @@ func threadsOf(t testing.TB, run *runfile.Run) [][]thread {
 		for j := range out[i] {
 			s := &p.Data().Streams[j]
 			th := &out[i][j]
-			th.begin = int64(s.Trace.Begin) + p.Data().Clock
+			th.begin = int64(s.Trace.BeginMono()) + p.Data().Clock
 			th.end = th.begin
 			for e, err := range p.Events(j, reconstruct.Options{}) {
 				if err != nil {

@@ -54,7 +54,7 @@ type stream struct {
 }
 
 func newStream(p *efg.Process, s *efg.Stream, number int, marks *checkpointTimes) *stream {
-	out := &stream{Stream: s, number: number, begin: int64(s.Trace.Begin) + p.Clock, checkpoints: marks, procs: make([]uint16, len(s.Nodes))}
+	out := &stream{Stream: s, number: number, begin: int64(s.Trace.BeginMono()) + p.Clock, checkpoints: marks, procs: make([]uint16, len(s.Nodes))}
 	for i := range s.Nodes {
 		out.procs[i] = uint16(signature.Header(s.Nodes[i].Words[0]).Proc())
 	}

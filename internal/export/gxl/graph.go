@@ -23,6 +23,15 @@ func (r *reader) process(o *object) error {
 		Host: f.text("host"), MPI: f.text("mpi"), Command: f.list("command"),
 		Start: f.int("start", 64, -1<<63), Began: f.int("began", 64, -1<<63), Mono: f.int("mono", 64, -1<<63),
 	}
+	if o.find("anchors") != nil {
+		for _, s := range f.list("anchors") {
+			a, err := text.ParseAnchor(s)
+			if err != nil {
+				return err
+			}
+			r.proc.Anchors = append(r.proc.Anchors, a)
+		}
+	}
 	r.procs++
 	return f.err
 }
@@ -91,7 +100,7 @@ func (r *reader) stream(o *object) error {
 		head.Hash = f.word("hash")
 	}
 	if o.find("error") != nil {
-		head.Trace = &efg.Trace{Error: uint32(f.uint("error", 32)), Begin: f.uint("begin", 64)}
+		head.Trace = &efg.Trace{Error: uint32(f.uint("error", 32)), Bound: f.uint("bound", 64), Begin: f.uint("begin", 64)}
 	}
 	if o.find("entered") != nil {
 		head.Pending = &efg.Pending{Words: f.words("entered"), Since: f.uint("since", 64)}
@@ -167,13 +176,11 @@ func (r *reader) event(o *object, signature string) error {
 	if a == nil {
 		return nil
 	}
-	gap, dur, _ := strings.Cut(a.text, "/")
-	g, err1 := text.ParseCode(gap, max(s.Bins(), 1))
-	d, err2 := text.ParseCode(dur, max(s.Bins(), 1))
-	if err1 != nil || err2 != nil {
-		return fmt.Errorf("times %.40q: want GAP/DURATION", a.text)
+	gap, dur, err := text.ParsePair(a.text)
+	if err != nil {
+		return fmt.Errorf("times: %w", err)
 	}
-	return s.AddTimes(at[2], g, d)
+	return s.AddTimes(at[2], gap, dur)
 }
 
 // readValues reads the values that an event's signature leaves open.

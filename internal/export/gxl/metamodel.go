@@ -110,14 +110,14 @@ var classes = []class{
 	}},
 	{name: "efg.Process", attrs: []attribute{
 		{"ProcessID", domString}, {"rank", domInt}, {"size", domInt}, {"world", domString}, {"pid", domInt}, {"host", domString},
-		{"mpi", domString}, {"command", domSeq}, {"start", domInt}, {"began", domInt}, {"mono", domInt},
+		{"mpi", domString}, {"command", domSeq}, {"start", domInt}, {"began", domInt}, {"mono", domInt}, {"anchors", domSeq},
 	}},
 	{name: "efg.Definition", attrs: []attribute{
 		{"kind", domString}, {"word", domString}, {"words", domSeq}, {"data", domString},
 	}},
 	{name: "efg.Stream", attrs: []attribute{
 		{"thread", domInt}, {"events", domInt}, {"end", domString}, {"dropped", domInt}, {"hash", domString},
-		{"error", domInt}, {"begin", domInt}, {"entered", domSeq}, {"since", domInt},
+		{"error", domInt}, {"bound", domInt}, {"begin", domInt}, {"entered", domSeq}, {"since", domInt},
 	}},
 	{name: "efg.Signature", attrs: []attribute{
 		{"operation", domString}, {"place", domString}, {"words", domSeq}, {"counted", domInt},

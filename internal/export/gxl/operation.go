@@ -124,7 +124,7 @@ func (o *operation) record(j int) {
 		c := &w.codes[e.Node()]
 		gap, _ := c.gap.Next()
 		dur, _ := c.dur.Next()
-		w.p.attr("efg.times", "string", text.CodeText(gap)+"/"+text.CodeText(dur))
+		w.p.attr("efg.times", "string", text.PairText(gap, dur))
 	}
 }
 

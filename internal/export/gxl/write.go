@@ -221,6 +221,13 @@ func (w *writer) description(q *efg.Process) {
 	if q.Mono != 0 {
 		p.int("mono", q.Mono)
 	}
+	if len(q.Anchors) > 0 {
+		var list []string
+		for _, a := range q.Anchors {
+			list = append(list, text.AnchorText(a))
+		}
+		p.list("anchors", list)
+	}
 	p.endNode()
 }
 
@@ -271,6 +278,7 @@ func (w *writer) stream(j int, s *efg.Stream, hash bool) error {
 			return err
 		}
 		p.int("error", int64(s.Trace.Error))
+		p.uint("bound", s.Trace.Bound)
 		p.uint("begin", s.Trace.Begin)
 		w.codes = make([]codes, len(s.Nodes))
 	}

@@ -50,12 +50,13 @@ func Read(name string, in io.Reader, sink export.Sink, progress func(bytes int64
 // reader keeps what records refer to.
 type reader struct {
 	*recordReader
-	sink  export.Sink
-	meta  runfile.Meta
-	procs int
-	ended bool
-	start int64 // of the previous process
-	rank  int64
+	version uint64 // of the form
+	sink    export.Sink
+	meta    runfile.Meta
+	procs   int
+	ended   bool
+	start   int64 // of the process before
+	rank    int64
 
 	processors []processor
 	definition []definition
@@ -104,6 +105,9 @@ type trace struct {
 func (r *reader) take() {
 	fields := [kinds]int{kindRun: 2, kindSite: 5, kindProcessor: 5, kindDefinition: 4, kindDefinitions: 1, kindOperation: 4,
 		kindClass: 3, kindAttribute: 4, kindPattern: 1, kindTrace: 5, kindProcess: 8}
+	if r.version >= timesVersion {
+		fields[kindProcess]++
+	}
 	if r.fields(fields[r.kind]); r.err != nil {
 		return
 	}
@@ -147,8 +151,8 @@ func (r *reader) take() {
 const maxMeta = 1 << 20
 
 func (r *reader) metadata() {
-	if v := r.uint(); r.err == nil && v > version {
-		r.fail(fmt.Errorf("written by a newer version of efg: form %d", v))
+	if r.version = r.uint(); r.err == nil && r.version > timesVersion {
+		r.fail(fmt.Errorf("written by a newer version of efg: form %d", r.version))
 		return
 	}
 	b := r.data()
@@ -301,7 +305,19 @@ func (r *reader) trace() {
 	r.traces = append(r.traces, t)
 }
 
-// process reads a process and builds its graphs.
+// anchors reads the anchors of a process's clock.
+func (r *reader) anchors() (list []efg.Anchor) {
+	v := r.uints()
+	if r.err == nil && len(v)%4 != 0 {
+		r.fail(errors.New("an anchor of not four numbers"))
+	}
+	for ; r.err == nil && len(v) > 0; v = v[4:] {
+		list = append(list, efg.Anchor{Tick: v[0], Mono: v[1], Real: int64(v[2]), Width: v[3]})
+	}
+	return list
+}
+
+// process reads a process and makes its graphs.
 func (r *reader) process() {
 	on := r.number("processor", uint64(len(r.processors)))
 	if r.err != nil {
@@ -313,6 +329,9 @@ func (r *reader) process() {
 	p.Rank, p.PID = int(int32(r.rank)), int(r.int())
 	r.start += r.int()
 	p.Start, p.Began, p.Mono = r.start, r.int(), r.int()
+	if r.version >= timesVersion {
+		p.Anchors = r.anchors()
+	}
 	list := r.number("definitions", uint64(len(r.lists)))
 	if r.err == nil && (p.Rank < -1 || p.Size < 0 || p.PID < 0) {
 		r.fail(fmt.Errorf("rank %d of %d, process %d", p.Rank, p.Size, p.PID))

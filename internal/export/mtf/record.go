@@ -15,7 +15,8 @@ const magic = "\x89MTF\r\n\x1a\n"
 // version is the version of the form. Files without calls in progress have plainVersion.
 const (
 	plainVersion = 1
-	version      = 2
+	callsVersion = 2 // there are calls in progress
+	timesVersion = 3 // there are the times of each event; processes have anchors
 )
 
 // kind is the kind of a record: a class of the metamodel, or a part of one that can be shared.

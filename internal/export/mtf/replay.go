@@ -1,6 +1,7 @@
 package mtf
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -26,10 +27,12 @@ func (r *reader) stream(p *efg.Process, words *words, defs *efg.Definitions) {
 		head.Hash = hash[0]
 	}
 	switch {
-	case len(clock) == 2 && clock[0] < 1<<32:
-		head.Trace = &efg.Trace{Error: uint32(clock[0]), Begin: clock[1]}
+	case len(clock) == 2 && r.version < timesVersion:
+		r.fail(errors.New("times in a form of earlier versions of efg: export the run again"))
+	case len(clock) == 3 && clock[0] < 1<<32:
+		head.Trace = &efg.Trace{Error: uint32(clock[0]), Bound: clock[1], Begin: clock[2]}
 	case len(clock) > 0:
-		r.fail(errors.New("a clock without error and begin"))
+		r.fail(errors.New("a clock without error, bound and begin"))
 	}
 	codes := r.codes()
 	if fields > plainFields {
@@ -157,13 +160,10 @@ func (r *reader) replay(p *efg.Process, head efg.Stream, hash bool, t *trace, st
 
 func addTimes(s *export.Stream, node int, gap, dur []byte) error {
 	for len(gap) > 0 && len(dur) > 0 {
-		var g, d efg.TimeCode
-		var n, m int
-		if g, n = efg.DecodeTimeCode(gap); n > 0 {
-			d, m = efg.DecodeTimeCode(dur)
-		}
-		if n == 0 || m == 0 {
-			return fmt.Errorf("%w: no code", efg.ErrTimes)
+		g, n := binary.Uvarint(gap)
+		d, m := binary.Uvarint(dur)
+		if n <= 0 || m <= 0 {
+			return fmt.Errorf("%w: no interval", efg.ErrTimes)
 		}
 		gap, dur = gap[n:], dur[m:]
 		if err := s.AddTimes(node, g, d); err != nil {

@@ -194,7 +194,7 @@ func (w *writer) times(s *efg.Stream) error {
 	if err := s.LoadTimes(); err != nil {
 		return err
 	}
-	w.uints([]uint64{uint64(s.Trace.Error), s.Trace.Begin})
+	w.uints([]uint64{uint64(s.Trace.Error), s.Trace.Bound, s.Trace.Begin})
 	w.list(2 * len(s.Nodes))
 	for i := range s.Nodes {
 		w.data(s.Nodes[i].Times.Gap.Code())

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/vmihailenco/msgpack/v5"
 
@@ -75,6 +76,7 @@ func packed(p *efg.Process) (*efg.Process, error) {
 }
 
 type writer struct {
+	version uint64 // of the form
 	*recordWriter
 	folded   map[string][]item // by the flow of a graph
 	start    int64             // of the previous process
@@ -90,7 +92,8 @@ func (w *writer) begin(run *runfile.Run, sel *export.Selection) error {
 		return err
 	}
 	w.recordWriter.begin(kindRun, 2)
-	w.uint(versionOf(run, sel))
+	w.version = versionOf(run, sel)
+	w.uint(w.version)
 	w.data(about)
 	w.write()
 	sites, err := run.Sites()
@@ -117,10 +120,13 @@ func (w *writer) begin(run *runfile.Run, sel *export.Selection) error {
 
 // versionOf is the version that the selected processes need.
 func versionOf(run *runfile.Run, sel *export.Selection) uint64 {
+	if slices.ContainsFunc(sel.Procs, run.Traced) {
+		return timesVersion
+	}
 	for _, i := range sel.Procs {
 		for _, s := range run.Procs[i].Streams {
 			if s.InCall {
-				return version
+				return callsVersion
 			}
 		}
 	}
@@ -151,7 +157,11 @@ func (w *writer) process(p *efg.Process) error {
 			calls[i] = w.class(&efg.Node{Words: s.Pending.Words}, words)
 		}
 	}
-	w.recordWriter.begin(kindProcess, 8)
+	fields := 8
+	if w.version >= timesVersion {
+		fields++
+	}
+	w.recordWriter.begin(kindProcess, fields)
 	w.uint(uint64(on))
 	w.int(int64(p.WorldRank()) - w.rank)
 	w.rank = int64(p.WorldRank())
@@ -160,6 +170,9 @@ func (w *writer) process(p *efg.Process) error {
 	w.start = p.Start
 	w.int(p.Began)
 	w.int(p.Mono)
+	if w.version >= timesVersion {
+		w.anchors(p.Anchors)
+	}
 	w.uint(uint64(defs))
 	w.list(len(p.Streams))
 	for i := range p.Streams {
@@ -169,6 +182,15 @@ func (w *writer) process(p *efg.Process) error {
 	}
 	w.write()
 	return w.err
+}
+
+// anchors writes the anchors of a process's clock.
+func (w *writer) anchors(list []efg.Anchor) {
+	var v []uint64
+	for _, a := range list {
+		v = append(v, a.Tick, a.Mono, uint64(a.Real), a.Width)
+	}
+	w.uints(v)
 }
 
 // wordsOf prepares the tokens of a process's words.

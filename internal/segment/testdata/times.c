@@ -10,7 +10,8 @@ int main(void)
     efg_process_info info = {.size = 1, .family = "test", .version = ""};
     if (efg_start(&info) != 0)
         return 1;
-    efg_tick_mult = efg_header->tick_mult = (uint64_t)1 << 32;  /* a tick is a nanosecond */
+    efg_clock_set_rate(efg_header->tick_mult = (uint64_t)1 << 32);  /* a tick is a nanosecond, */
+    efg_header->options &= ~8u;                                     /* of CLOCK_MONOTONIC */
     while (fread(in, sizeof in, 1, stdin) == 1) {
         efg_stream *t = efg_enter();
         if (t == NULL)

@@ -17,27 +17,20 @@ func GiveTimes(p *efg.Process, begin, interval func() uint64) error {
 func GiveTimesWithin(p *efg.Process, parts uint32, begin, interval func() uint64) error {
 	for i := range p.Streams {
 		s := &p.Streams[i]
-		s.Trace = &efg.Trace{Error: parts, Begin: begin()}
-		q, err := efg.NewTimeQuantizer(s.Trace.Error)
-		if err != nil {
-			return err
-		}
+		s.Trace = &efg.Trace{Begin: begin()}
 		for k := range s.Nodes {
 			s.Nodes[k].Times = &efg.Times{}
-		}
-		ahead := int64(0)
-		add := func(to *efg.TimeSeq) {
-			var c efg.TimeCode
-			c, ahead = q.Encode(interval(), ahead)
-			to.Append(c)
 		}
 		w := s.Walk(p.Defs)
 		for w.Next() {
 			t := s.Nodes[w.Node()].Times
-			add(&t.Gap)
-			add(&t.Dur)
+			t.Gap.Append(interval())
+			t.Dur.Append(interval())
 		}
 		if err := w.Err(); err != nil {
+			return err
+		}
+		if err := s.Quantize(efg.ErrorUnit/100, efg.DefaultBound, p.Defs); err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,7 @@ from columns import M64, Block, need, unzigzag, xxh64
 from events import event_groups
 from groups import Body, Group, Predictions, Words, call, definitions, derived, graph, start
 
-META, STRINGS, SITES, GROUPS, STATISTICS, INDEX, PART, TRACE, EVENTS = 1, 2, 3, 4, 5, 6, 7, 8, 9
+META, STRINGS, SITES, GROUPS, STATISTICS, INDEX, PART, TRACE, EVENTS, TIMES = range(1, 11)
 SITE, MODULE = 9, 10
 
 
@@ -23,8 +23,9 @@ class File:
         self.data, self.forms = data, forms
         need(data[:8] == b"\x89EFG\r\n\x1a\n", "not a run file")
         self.version, features = struct.unpack("<LL", data[8:16])
-        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~25 == 0, "version or features")
+        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~57 == 0, "version or features")
         self.in_call = features & 1
+        self.timed = features >> 5 & 1
         need(data[-8:] == b"EFG.END\n", "truncated")
         at, length, checksum = struct.unpack("<QQQ", data[-32:-8])
         need(checksum == xxh64(data[-32:-16]), "checksum of the trailer")
@@ -87,12 +88,15 @@ class File:
                 self.times.append((first, ix.take(11), data))
         self.traces, first = [], 0
         for kind, data in self.blocks:
-            if kind == TRACE:
+            if kind in (TRACE, TIMES):
                 first += ix.take(12)
                 self.traces.append((first, ix.take(13), data))
         self.hashes = ix.all(14)
         self.processes = list(zip(*(self.property(i, processes) for i in range(11))))
         self.streams = list(zip(*(self.property(11 + i, streams) for i in range(7 + self.in_call))))
+        if self.timed:
+            at = 18 + self.in_call
+            self.anchors = [anchors(p, v) for p, v in zip(self.processes, zip(*(self.property(at + i, processes) for i in range(8))))]
         ix.close()
 
     def members(self):
@@ -124,6 +128,17 @@ class File:
                 word = block.take(2)
             yield word, self.strings[block.take(3)], self.strings[block.take(4)]
         block.close()
+
+
+def anchors(process, stored):
+    """Returns the two anchors of a process: tick, monotonic clock, time of day, width."""
+    tick, mono, real, width, ticks, passed, real2, width2 = stored
+    behind = unzigzag(process[10])
+    if tick == 0:
+        return None
+    first = (tick, mono, mono + behind + unzigzag(real), width)
+    tick, mono = tick + ticks & M64, mono + passed & M64
+    return first, (tick, mono, mono + behind + unzigzag(real2), width2)
 
 
 def walk(nodes, events, forms):
@@ -286,6 +301,8 @@ def show(f, forms, out):
                f.strings[host].decode(), f.strings[mpi].decode(), f.strings[command].decode())
         )
         found = definitions(f.groups[defs[0]], defs[1], f.strings, rank, size)
+        if f.timed and f.anchors[i]:
+            out.write("anchors %r\n" % (f.anchors[i],))
         for kind, word, words, data in found:
             out.write("definition %d %x [%s] %s\n" % (kind, word, hexes(words), data.hex()))
         times = list(statistics(f, i))
@@ -323,31 +340,80 @@ def interval_of(of, values, parts):
     return v + fine * max(1, min(100 * parts, v * parts // 10000) // 4)
 
 
+def numbered(number, error, bound, known):
+    """Returns the interval with a number. known are those from 0 on, which grow here."""
+    if error == 0:
+        return number
+    while known[-1] * error // 10000 < 2 * bound:
+        known.append(known[-1] + 1 + min(known[-1] * error // 10000, 2 * bound))
+    last = len(known) - 1
+    return known[number] if number <= last else known[last] + (number - last) * (1 + 2 * bound)
+
+
+class Times:
+    """The intervals in a block of kind TIMES, in ticks."""
+
+    gap = 5
+
+    def head(self, block):
+        self.error, self.bound, begin, now = (block.take(c) for c in (1, 2, 3, 4))
+        self.known = [0]
+        return begin, now
+
+    def pass_over(self, block, events):
+        for _ in range(events):
+            self.interval(block, 5), self.interval(block, 6)
+
+    def node(self, block, events):
+        gaps = [self.interval(block, 5) for _ in range(events)]
+        return zip(gaps, [self.interval(block, 6) for _ in range(events)])
+
+    def interval(self, block, column):
+        stored = block.take(column)
+        return numbered(stored - 1, self.error, self.bound, self.known) if stored else block.take(7)
+
+
+class Trace:
+    """The intervals in a block of kind TRACE, in ns."""
+
+    gap = 4
+
+    def head(self, block):
+        self.parts, begin, now = (block.take(c) for c in (1, 2, 3))
+        self.values = bin_values(self.parts)
+        return begin, now
+
+    def pass_over(self, block, events):
+        for _ in range(events):
+            code(block, 4), code(block, 5)
+
+    def node(self, block, events):
+        codes = [(code(block, 4), code(block, 5)) for _ in range(events)]
+        return iter([[interval_of(c, self.values, self.parts) for c in pair] for pair in codes])
+
+
 def show_trace(f, number, nodes, events, out):
     """Shows start and end of each event of a stream, if it has times."""
     order = sorted(range(len(nodes)), key=lambda n: (nodes[n].words[0], nodes[n].words[1], n))
     for first, count, data in f.traces:
         if not first <= number < first + count:
             continue
-        block = Block(data, TRACE)
+        kind = data[0] & 127 if data[0] & 128 else data[0]
+        block, form = Block(data, kind), Times() if kind == TIMES else Trace()
         for at in range(first, number):
             if block.take(0):
-                [block.take(c) for c in (1, 2, 3)]
-                for _ in range(f.streams[at][2]):
-                    code(block, 4), code(block, 5)
+                form.head(block)
+                form.pass_over(block, f.streams[at][2])
         if block.take(0) == 0:
             return
-        parts, begin, now = block.take(1), block.take(2), block.take(3)
-        part = events[: len(events) if count > 1 else block.left(4)]
+        begin, now = form.head(block)
+        part = events[: len(events) if count > 1 else block.left(form.gap)]
         events = events[len(part) :]
-        codes = {}
-        for n in order:
-            codes[n] = iter([(code(block, 4), code(block, 5)) for _ in range(part.count(n))])
-        values = bin_values(parts)
+        intervals = {n: form.node(block, part.count(n)) for n in order}
         for n in part:
-            gap, duration = next(codes[n])
-            start = now + interval_of(gap, values, parts)
-            now = start + interval_of(duration, values, parts)
+            gap, duration = next(intervals[n])
+            start = now + gap
+            now = start + duration
             out.write("%d to %d\n" % (begin + start, begin + now))
 
 

@@ -1,0 +1,147 @@
+package runfile
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/block"
+	"github.com/efg-tools/efg/efg/seq"
+)
+
+// anchorProperties are those of processes in files with featureTimes, after all others: two
+// anchors, the first at tick 0 if the process has none. They are set in this order.
+var anchorProperties = []struct {
+	get func(p *ProcInfo, a, b *efg.Anchor) uint64
+	set func(p *ProcInfo, a, b *efg.Anchor, v uint64)
+}{
+	{func(_ *ProcInfo, a, _ *efg.Anchor) uint64 { return a.Tick },
+		func(_ *ProcInfo, a, _ *efg.Anchor, v uint64) { a.Tick = v }},
+	{func(_ *ProcInfo, a, _ *efg.Anchor) uint64 { return a.Mono },
+		func(_ *ProcInfo, a, _ *efg.Anchor, v uint64) { a.Mono = v }},
+	{func(p *ProcInfo, a, _ *efg.Anchor) uint64 { return block.Zigzag(realDrift(p, a)) },
+		func(p *ProcInfo, a, _ *efg.Anchor, v uint64) {
+			a.Real = int64(a.Mono) + p.Mono + block.Unzigzag(v)
+		}},
+	{func(_ *ProcInfo, a, _ *efg.Anchor) uint64 { return a.Width },
+		func(_ *ProcInfo, a, _ *efg.Anchor, v uint64) { a.Width = v }},
+	{func(_ *ProcInfo, a, b *efg.Anchor) uint64 { return b.Tick - a.Tick },
+		func(_ *ProcInfo, a, b *efg.Anchor, v uint64) { b.Tick = a.Tick + v }},
+	{func(_ *ProcInfo, a, b *efg.Anchor) uint64 { return b.Mono - a.Mono },
+		func(_ *ProcInfo, a, b *efg.Anchor, v uint64) { b.Mono = a.Mono + v }},
+	{func(p *ProcInfo, _, b *efg.Anchor) uint64 { return block.Zigzag(realDrift(p, b)) },
+		func(p *ProcInfo, _, b *efg.Anchor, v uint64) {
+			b.Real = int64(b.Mono) + p.Mono + block.Unzigzag(v)
+		}},
+	{func(_ *ProcInfo, _, b *efg.Anchor) uint64 { return b.Width },
+		func(_ *ProcInfo, _, b *efg.Anchor, v uint64) { b.Width = v }},
+}
+
+// realDrift is how far the time of day of an anchor is from what Mono says, ns.
+func realDrift(p *ProcInfo, a *efg.Anchor) int64 { return a.Real - int64(a.Mono) - p.Mono }
+
+// firstAnchorColumn is the first column of the index with anchors.
+func firstAnchorColumn(features uint32) int {
+	return indexSeqs + (len(processProperties)+len(propertiesOf(features)))*seq.BodyColumns
+}
+
+// anchorColumns puts the processes' anchors into the index.
+func (rw *runWriter) anchorColumns(cols *block.Columns) {
+	if rw.features&featureTimes == 0 {
+		return
+	}
+	for i, prop := range anchorProperties {
+		var vals []uint64
+		for j := range rw.procs {
+			p := &rw.procs[j]
+			v := uint64(0)
+			if len(p.Anchors) > 0 {
+				v = prop.get(p, &p.Anchors[0], &p.Anchors[len(p.Anchors)-1])
+			}
+			vals = append(vals, v)
+		}
+		seq.PutBody(cols, firstAnchorColumn(rw.features)+i*seq.BodyColumns, foldValues(vals))
+	}
+}
+
+// anchors takes the processes' anchors from the index.
+func (r *Run) anchors(b *block.Block, procs uint64) {
+	if r.features&featureTimes == 0 {
+		return
+	}
+	for i, prop := range anchorProperties {
+		eachProperty(b, firstAnchorColumn(r.features)+i*seq.BodyColumns, procs, func(from, to int, v uint64) error {
+			for k := from; k < to; k++ {
+				p := &r.Procs[k]
+				if i == 0 && v != 0 {
+					p.Anchors = make([]efg.Anchor, 2)
+				}
+				if len(p.Anchors) > 0 {
+					prop.set(p, &p.Anchors[0], &p.Anchors[1], v)
+				}
+			}
+			return nil
+		})
+	}
+}
+
+// farOff is how far, in ns, all anchors of a process are from the clock of the machine whose
+// name it has if it was on another one of this name.
+const farOff = 50_000
+
+// fitMachines finds the clock of each process's machine.
+func (r *Run) fitMachines() []efg.MachineClock {
+	clocks := make([]efg.MachineClock, len(r.Procs))
+	hosts := map[string][]int{}
+	for i := range r.Procs {
+		if p := &r.Procs[i]; len(p.Anchors) > 0 {
+			hosts[p.Host] = append(hosts[p.Host], i)
+		}
+	}
+	for _, list := range hosts {
+		for len(list) > 0 {
+			list = r.fitMachine(list, clocks)
+		}
+	}
+	return clocks
+}
+
+// fitMachine finds the clock of processes that have the same machine, and returns those that
+// do not.
+func (r *Run) fitMachine(list []int, clocks []efg.MachineClock) (others []int) {
+	var anchors []efg.Anchor
+	for _, i := range list {
+		anchors = append(anchors, r.Procs[i].Anchors...)
+	}
+	clock, ok := efg.FitClock(anchors)
+	if !ok {
+		return nil
+	}
+	for _, i := range list {
+		if slices.ContainsFunc(r.Procs[i].Anchors, func(a efg.Anchor) bool { return clock.Distance(a) < farOff }) {
+			clocks[i] = clock
+		} else {
+			others = append(others, i)
+		}
+	}
+	if len(others) < len(list) {
+		return others
+	}
+	for _, i := range others { // no two agree
+		clocks[i], _ = efg.FitClock(r.Procs[i].Anchors)
+	}
+	return nil
+}
+
+// withClock returns the trace of a stream of Procs[i] with the clock of its machine.
+func (r *Run) withClock(t efg.Trace, i int) *efg.Trace {
+	r.machines.once.Do(func() { r.machines.clocks = r.fitMachines() })
+	t.Clock = r.machines.clocks[i]
+	return &t
+}
+
+// machineClocks are the clocks of the processes' machines, once they are needed.
+type machineClocks struct {
+	once   sync.Once
+	clocks []efg.MachineClock // of each process
+}

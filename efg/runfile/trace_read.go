@@ -1,0 +1,124 @@
+package runfile
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/block"
+)
+
+// traceBlocks finds the blocks with the times of stream n of the file.
+func (r *Run) traceBlocks(n int) []traceBlock {
+	i := sort.Search(len(r.traces), func(i int) bool { return r.traces[i].first+r.traces[i].streams > n })
+	j := i
+	for j < len(r.traces) && r.traces[j].first <= n {
+		j++
+	}
+	return r.traces[i:j]
+}
+
+// readTrace reads a part of the times of Procs[i].Streams[j], which is s.
+func (r *Run) readTrace(i, j int, s *efg.Stream, part int) (*efg.TimesPart, error) {
+	n := r.Procs[i].first + j
+	blocks := r.traceBlocks(n)
+	if part >= len(blocks) {
+		return nil, fmt.Errorf("%w: part %d of %d", efg.ErrTimes, part, len(blocks))
+	}
+	parts := uint64(len(blocks) - 1)
+	if parts > 0 && (s.Checkpoints == nil || s.Checkpoints.Events.Len() != parts) {
+		return nil, fmt.Errorf("%w: %d parts, other checkpoints", efg.ErrTimes, len(blocks))
+	}
+	checkpoints := s.Checkpoints
+	if parts == 0 {
+		checkpoints = nil
+	}
+	from, to, err := checkpoints.Span(s, uint64(part))
+	if err != nil {
+		return nil, err
+	}
+	for k := range to {
+		to[k] -= from[k]
+	}
+	number := blocks[part].block
+	take := r.timesTaker(number)
+	if blocks[part].streams == 1 {
+		return r.ofOne.get(number, func() (*efg.TimesPart, error) {
+			b, err := r.read(number)
+			if err != nil {
+				return nil, err
+			}
+			p := take(b, s.Nodes, to, 0)
+			return p, b.Err
+		})
+	}
+	b, err := r.shared.block(r, number)
+	if err != nil {
+		return nil, err
+	}
+	for at := blocks[part].first; at < n; at++ {
+		take(b, nil, nil, r.eventsOf(at))
+	}
+	p := take(b, s.Nodes, to, 0)
+	return p, b.Err
+}
+
+// timesTaker returns the function that takes times from a block.
+func (r *Run) timesTaker(number int) func(*block.Block, []efg.Node, []uint64, uint64) *efg.TimesPart {
+	if r.blocks[number].Kind == blockTrace {
+		return takeTrace
+	}
+	return takeTimes
+}
+
+// eventsOf is the number of events of stream n of the file.
+func (r *Run) eventsOf(n int) uint64 {
+	i := sort.Search(len(r.Procs), func(i int) bool { return r.Procs[i].first > n }) - 1
+	return r.Procs[i].Streams[n-r.Procs[i].first].Events
+}
+
+// attachTrace gives a stream that was read its times: at once if they are in
+// one part, else as they are needed.
+func (r *Run) attachTrace(i, j int, s *efg.Stream) error {
+	blocks := r.traceBlocks(r.Procs[i].first + j)
+	if len(blocks) == 0 {
+		return nil
+	}
+	if len(blocks) > 1 {
+		h, err := r.readHead(r.Procs[i].first+j, 0)
+		if err != nil || h == nil {
+			return err
+		}
+		s.Trace = r.withClock(h.trace, i)
+		s.ReadTimesFrom(&traceParts{r, i, j, s})
+		return nil
+	}
+	p, err := r.readTrace(i, j, s, 0)
+	if err != nil || p == nil {
+		return err
+	}
+	s.Trace = r.withClock(p.Trace, i)
+	for k := range s.Nodes {
+		s.Nodes[k].Times = &p.Times[k]
+	}
+	return nil
+}
+
+// traceParts reads the times of Procs[i].Streams[j], which are in several blocks.
+type traceParts struct {
+	run    *Run
+	i, j   int
+	stream *efg.Stream
+}
+
+func (t *traceParts) Part(k int) (*efg.TimesPart, error) {
+	return t.run.readTrace(t.i, t.j, t.stream, k)
+}
+
+func (t *traceParts) Clock(k int) (uint64, error) {
+	h, err := t.run.readHead(t.run.Procs[t.i].first+t.j, k)
+	if err != nil || h == nil {
+		return 0, err
+	}
+	return h.clock, nil
+}
