@@ -13,7 +13,7 @@ func GiveTimes(p *efg.Process, begin, interval func() uint64) error {
 	return GiveTimesWithin(p, efg.ErrorUnit/100, begin, interval)
 }
 
-// GiveTimesWithin is GiveTimes for another error, in parts of efg.ErrorUnit.
+// GiveTimesWithin is GiveTimes for another error, in parts of efg.ErrorUnit; 0: as they are.
 func GiveTimesWithin(p *efg.Process, parts uint32, begin, interval func() uint64) error {
 	for i := range p.Streams {
 		s := &p.Streams[i]
@@ -30,7 +30,7 @@ func GiveTimesWithin(p *efg.Process, parts uint32, begin, interval func() uint64
 		if err := w.Err(); err != nil {
 			return err
 		}
-		if err := s.Quantize(efg.ErrorUnit/100, efg.DefaultBound, p.Defs); err != nil {
+		if err := s.Quantize(parts, efg.DefaultBound, p.Defs); err != nil {
 			return err
 		}
 	}

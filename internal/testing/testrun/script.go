@@ -189,8 +189,8 @@ func addInterval(v *efg.Interval, ns uint64) {
 	v.Bins[min(max(bits.Len64(ns)-4, 0), len(v.Bins)-1)]++
 }
 
-// scriptError is the error of each interval: a thousandth.
-const scriptError = efg.ErrorUnit / 1000
+// scriptError is the error of each interval: none.
+const scriptError = 0
 
 // Run makes the run.
 func (s *Script) Run() *runfile.Run {
