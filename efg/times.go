@@ -34,8 +34,8 @@ func (t *Trace) after(ticks uint64) uint64 { return t.Clock.Since(ticks, t.Clock
 
 // BoundNS is how far a start or an end may be from the measured one, in ns.
 func (t *Trace) BoundNS() uint64 {
-	if t.Bound == 0 {
-		return 0
+	if t.Bound == 0 || t.Clock.Rate == 0 {
+		return t.Bound
 	}
 	return t.Clock.Since(t.Bound, 0) + 1
 }

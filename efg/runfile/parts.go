@@ -160,6 +160,9 @@ func (r *Run) took(i, j int, s *efg.Stream, h *timesHead) (uint64, error) {
 		}
 		sum += st.Gap.Sum + st.Dur.Sum
 	}
-	// Statistics are converted with the rate that the process alone knew.
-	return sum + sum/1_000_000 + r.withClock(h.trace, i).BoundNS(), nil
+	trace := r.withClock(h.trace, i)
+	if trace.Clock.Rate != 0 { // statistics are converted with the rate that the process alone knew
+		sum += sum / 1_000_000
+	}
+	return sum + trace.BoundNS(), nil
 }
