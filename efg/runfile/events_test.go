@@ -114,6 +114,20 @@ func TestOtherGraphsAreColumns(t *testing.T) {
 	}
 }
 
+// Files of some ranks of a large world are merged with many others: they are quick to read.
+func TestPartsOfLargeWorldsArePlain(t *testing.T) {
+	procs := irregular(t, 6, 1)
+	for _, size := range []int{6, 100, eventStreams + 1} {
+		for _, p := range procs {
+			p.Size = size
+		}
+		r := openBytes(t, encode(t, procs, Meta{}))
+		if plain := r.features&(featureEvents|featureMixed) == 0; plain != (size > eventStreams) {
+			t.Errorf("6 of %d ranks: features %#x", size, r.features)
+		}
+	}
+}
+
 // A block that was changed is refused or gives other graphs; it never breaks the reader.
 func TestChangedEventBlocks(t *testing.T) {
 	data := encode(t, irregular(t, 3, 9), Meta{})

@@ -10,6 +10,17 @@ import (
 // eventStreams is the maximum number of streams in an event block: they are read together.
 const eventStreams = 256
 
+// isPartOfLarge reports whether the processes are some of those of a large world. Their file will be
+// merged with many others, each of which has to be decoded: it has neither event blocks nor mixed ones.
+func isPartOfLarge(sources []source) bool {
+	for _, s := range sources {
+		if size := s.info().Size; size > eventStreams && size > len(sources) {
+			return true
+		}
+	}
+	return false
+}
+
 // fewEvents reports whether the graphs of these processes may be stored in an event block.
 func fewEvents(sources []source, most uint64) bool {
 	if most == 0 {

@@ -183,7 +183,10 @@ func packWith(w io.Writer, sources []source, meta Meta, part bool, how packing) 
 	ordered, worlds := inOrder(sources)
 	rw.worlds = worlds
 	rw.exact = isExact(ordered, worlds, part)
-	rw.byEvents = !part && fewEvents(sources, how.events)
+	if isPartOfLarge(sources) {
+		rw.mixed, rw.packing.events = false, 0
+	}
+	rw.byEvents = !part && fewEvents(sources, rw.packing.events)
 	rw.features = rw.featuresOf(sources)
 	if err := rw.all(ordered, meta); err != nil {
 		return decodedEvents{}, err
