@@ -74,14 +74,15 @@ func TestOneClock(t *testing.T) {
 	})
 }
 
-// compareBarriers demands that each barrier is within what the program saw, and that at many
-// of them, where nothing came in between, that is hardly more.
+// compareBarriers demands that each barrier is within what the program saw, and that in each part
+// of the run, of 30 barriers or more, that is hardly more somewhere: on a busy machine another process
+// comes in between, or empties the caches, at many of them.
 func compareBarriers(t *testing.T, rank int, found, want []barrier) {
 	t.Helper()
 	if len(found) < len(want) {
 		t.Fatalf("rank %d: %d barriers, it says %d", rank, len(found), len(want))
 	}
-	const parts = 10
+	parts := min(max(len(want)/30, 3), 10)
 	for part := range parts {
 		from, to := part*len(want)/parts, (part+1)*len(want)/parts
 		tightest := barrier{1 << 62, 1 << 62}
