@@ -68,7 +68,8 @@ func decodeMixed(kind Kind, code []byte, values int) (Columns, error) {
 	return m.cols, m.err
 }
 
-// examples are blocks as small files have them: a coder learns from those of the kind first.
+// examples are blocks of recordings of three programs of testdata (nest, io, shapes): a coder learns
+// from those of the kind first. They are part of the format: another choice would be another format.
 //
 //go:embed columns.txt
 var examples string

@@ -376,12 +376,8 @@ func (n *rebuilt) flatten(f *flatten) {
 	for i := range n.edges {
 		f.shape = append(f.shape, uint64(n.edges[i].to))
 	}
-	for _, w := range n.words {
-		if w.token&7 == token.Wide {
-			f.cells = append(f.cells, cell{kind: cellWide, v: w.wide})
-			continue
-		}
-		f.cells = append(f.cells, cell{kind: cellWord, v: w.token})
+	for i := range n.words {
+		f.eventWord(&n.words[i])
 	}
 	if signature.Header(n.header).Counted() {
 		f.number(n.polls)
