@@ -13,11 +13,11 @@ import (
 	"github.com/efg-tools/efg/hook"
 )
 
-// buildSelf builds the program, for launchers.
+// buildSelf builds the program, for launchers: without a version, as the one under test.
 func buildSelf(t *testing.T) string {
 	t.Helper()
 	exe := filepath.Join(t.TempDir(), "efg")
-	if out, err := exec.Command("go", "build", "-o", exe, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", exe, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	return exe

@@ -23,12 +23,13 @@ type RankExit struct {
 	Status int `json:"status"` // 128 + n after signal n
 }
 
-// How long to wait for the exit statuses of processes that have ended: their parents learn them
-// first. A launcher has to end after its ranks; ranks whose parent is gone may be left to an
-// init process that takes its time.
+// How long to wait for exit statuses. A launcher ends after its ranks, but may have other commands
+// to run, and on a busy machine it takes seconds. Of processes that have ended, their parents learn
+// the statuses first; ranks whose parent is gone may be left to an init process that takes its time.
 const (
-	launcherUntold = time.Second
-	ranksUntold    = time.Second / 2
+	launcherRunning = 10 * time.Second
+	launcherUntold  = time.Second
+	ranksUntold     = time.Second / 2
 )
 
 // exitRecorded reports whether everything that can be known about the end of the processes is
@@ -40,7 +41,11 @@ func (j *Job) exitRecorded(now time.Time) bool {
 			wait = ranksUntold
 		}
 	}
-	if j.starter != nil && (j.starter.Running() || j.starter.Learning()) {
+	switch {
+	case j.starter == nil:
+	case j.starter.Running():
+		wait = launcherRunning
+	case j.starter.Learning():
 		wait = launcherUntold
 	}
 	return now.Sub(j.changed) >= wait

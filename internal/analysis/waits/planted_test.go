@@ -18,8 +18,7 @@ import (
 // delay is what the programs are told, in ms.
 const delay = 100
 
-// planted are waits that the programs cause: at least half as long as this many delays, for a
-// loaded machine may let a rank begin late that is to wait.
+// planted are waits that the programs cause: at least half as long as this many delays.
 type planted struct {
 	key  pairKey
 	part float64
@@ -221,6 +220,30 @@ func found(t *testing.T, r *testrun.Recording) *pairs {
 	return x
 }
 
+// logAndFindings returns the waits by a program's own logs, and those that are found.
+func logAndFindings(t *testing.T, r *testrun.Recording) (*oracle, *pairs) {
+	t.Helper()
+	x := &oracle{sums: map[pairKey]int64{}}
+	for rank := range r.Run.Procs {
+		x.logs = append(x.logs, readLog(t, r.Dir, rank))
+	}
+	got := found(t, r)
+	takeRecorded(t, r, x.logs, got.bound)
+	x.waits()
+	return x, got
+}
+
+// lacking are the planted waits that the program did not cause, because a rank that was to wait
+// began late on a busy machine.
+func (x *oracle) lacking(expected []planted) (list []pairKey) {
+	for _, p := range expected {
+		if float64(x.sums[p.key]) < p.part*delay*0.5e6 {
+			list = append(list, p.key)
+		}
+	}
+	return list
+}
+
 // Waits that programs cause on purpose are found, with their severity and their culprit, as an
 // independent computation from the programs' own logs has them; and no others.
 func TestPlantedDelays(t *testing.T) {
@@ -230,21 +253,16 @@ func TestPlantedDelays(t *testing.T) {
 		{Source: "fortran/delays.f90", Args: args, Time: "trace"},
 	}
 	testrun.Record(t, list, func(t *testing.T, r *testrun.Recording) {
-		x := &oracle{sums: map[pairKey]int64{}}
-		for rank := range r.Run.Procs {
-			x.logs = append(x.logs, readLog(t, r.Dir, rank))
-		}
-		got := found(t, r)
-		takeRecorded(t, r, x.logs, got.bound)
-		x.waits()
 		expected := basicDelays
 		if strings.HasPrefix(list[r.Program].Source, "c/") {
 			expected = slices.Concat(basicDelays, moreDelays)
 		}
-		for _, p := range expected {
-			if s := x.sums[p.key]; float64(s) < p.part*delay*0.5e6 {
-				t.Errorf("%v of rank %d for %d: the program did not cause it: %d ns", p.key.state, p.key.rank, p.key.culprit, s)
+		x, got := logAndFindings(t, r)
+		for tries := 1; len(x.lacking(expected)) > 0; tries++ {
+			if tries == 5 {
+				t.Fatalf("the program did not cause %v", x.lacking(expected))
 			}
+			x, got = logAndFindings(t, r.Again(t))
 		}
 		compareWaits(t, x.sums, got)
 	})
