@@ -173,8 +173,8 @@ static __attribute__((noinline)) int add_demoted(graph *g, seg_node *p, efg_stre
     return graph_publish(g, e, p, h);
 }
 
-/* If all demoted words are integers. */
-static int add_scalars(graph *g, seg_node *p, efg_stream *e)
+/* If all demoted words are integers. Not inlined: graph_add_masked would save more registers. */
+static __attribute__((noinline)) int add_scalars(graph *g, seg_node *p, efg_stream *e)
 {
     const seg_attr *a = efg_ptr(p->attrs);
     uint64_t h = graph_roll(g->hash, p->hash);
@@ -192,11 +192,9 @@ static int add_scalars(graph *g, seg_node *p, efg_stream *e)
 int graph_add_masked(graph *g, seg_node *p, efg_stream *e)
 {
     node_priv *q = (node_priv *)(uintptr_t)p->priv;
-    if (q != NULL && q->scalars)
-        return add_scalars(g, p, e);
     if (unlikely(q == NULL || q->slot_only == 0 || efg_slots_shared
                  || q->slots.full >= q->slots.words || e->w[q->slot_only] != EFG_NEW))
-        return add_demoted(g, p, e);
+        return q != NULL && q->scalars ? add_scalars(g, p, e) : add_demoted(g, p, e);
     uint64_t slot = e->w[q->slot_only] = lowest_slot(&q->slots);
     e->slots = &q->slots;
     e->id = q->slot_ids | slot;
