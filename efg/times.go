@@ -23,14 +23,34 @@ type Trace struct {
 	Begin uint64
 	// Clock is the clock of the process's machine.
 	Clock MachineClock
+	// Correction, unless it is nil, makes times agree with those of other machines.
+	Correction *Correction
 }
 
 // BeginMono is when the stream's clock began, CLOCK_MONOTONIC nanoseconds of the process's
-// machine.
-func (t *Trace) BeginMono() uint64 { return t.Clock.At(t.Begin) }
+// machine, corrected.
+func (t *Trace) BeginMono() uint64 {
+	at := t.Clock.At(t.Begin)
+	if t.Correction == nil {
+		return at
+	}
+	return t.Correction.mono(at, -1)
+}
 
-// after is how long a number of ticks after the stream's clock began is, ns.
-func (t *Trace) after(ticks uint64) uint64 { return t.Clock.Since(ticks, t.Clock.fraction(t.Begin)) }
+// after is how long a number of ticks after the stream's clock began is, ns, corrected; position is that
+// of a Knot.
+func (t *Trace) after(ticks uint64, position int64) uint64 {
+	return t.Passed(t.Clock.Since(ticks, t.Clock.fraction(t.Begin)), position)
+}
+
+// Passed corrects how long, in ns of the machine's clock, a position is after the beginning of
+// the stream's clock; see Knot.
+func (t *Trace) Passed(ns uint64, position int64) uint64 {
+	if t.Correction == nil {
+		return ns
+	}
+	return t.Correction.mono(t.Clock.At(t.Begin)+ns, position) - t.BeginMono()
+}
 
 // BoundNS is how far a start or an end may be from the measured one, in ns.
 func (t *Trace) BoundNS() uint64 {
@@ -203,7 +223,7 @@ func (c *Clock) load() error {
 }
 
 // Now is when the event before the next one ended.
-func (c *Clock) Now() uint64 { return c.trace.after(c.now) }
+func (c *Clock) Now() uint64 { return c.trace.after(c.now, 2*int64(c.seq)-1) }
 
 // Elapsed is how long a stream with traced times took, from the beginning of its
 // clock to the end of its last event. Of a long stream it reads the last part.
@@ -219,7 +239,7 @@ func (s *Stream) Elapsed() (uint64, error) {
 			}
 		}
 	}
-	return c.Now(), nil
+	return c.trace.after(c.now, 2*int64(s.Events)-1), nil
 }
 
 // Next takes the stream's next event, which is at a node, and returns its start
@@ -231,11 +251,13 @@ func (c *Clock) Next(node uint32) (start, end uint64, err error) {
 			return 0, 0, err
 		}
 	}
+	start, end, err = c.take(node)
+	position := 2 * int64(c.seq)
 	c.seq++
-	return c.take(node)
+	return c.trace.after(start, position), c.trace.after(end, position+1), err
 }
 
-// take moves the clock on by an event of a node.
+// take moves the clock on by an event of a node, and returns its start and its end in ticks.
 func (c *Clock) take(node uint32) (start, end uint64, err error) {
 	n := &c.nodes[node]
 	gap, ok1 := n.gap.Next()
@@ -245,5 +267,5 @@ func (c *Clock) take(node uint32) (start, end uint64, err error) {
 	}
 	begin := c.now + gap
 	c.now = begin + dur
-	return c.trace.after(begin), c.trace.after(c.now), nil
+	return begin, c.now, nil
 }

@@ -97,11 +97,11 @@ func (m *Checkpoints) visitsAt(checkpoint uint64) ([]uint64, error) {
 // CheckpointTime is how long after the beginning of the stream's clock the event before checkpoint
 // k ended.
 func (s *Stream) CheckpointTime(k int) (uint64, error) {
+	events, _ := s.Checkpoints.Events.At(uint64(k))
 	if s.parts != nil {
 		ticks, err := s.parts.Clock(k + 1)
-		return s.Trace.after(ticks), err
+		return s.Trace.after(ticks, 2*int64(events)-1), err
 	}
-	events, _ := s.Checkpoints.Events.At(uint64(k))
 	c, err := s.ClockFrom(events)
 	if err != nil {
 		return 0, err

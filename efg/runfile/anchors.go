@@ -133,15 +133,78 @@ func (r *Run) fitMachine(list []int, clocks []efg.MachineClock) (others []int) {
 	return nil
 }
 
-// withClock returns the trace of a stream of Procs[i] with the clock of its machine.
-func (r *Run) withClock(t efg.Trace, i int) *efg.Trace {
-	r.machines.once.Do(func() { r.machines.clocks = r.fitMachines() })
-	t.Clock = r.machines.clocks[i]
+// withClock returns the trace of Procs[i].Streams[j] with the clock of its machine.
+func (r *Run) withClock(t efg.Trace, i, j int) *efg.Trace {
+	t.Clock = r.machineClocks()[i]
+	if r.corrections != nil {
+		t.Correction = r.corrections[r.Procs[i].first+j]
+	}
 	return &t
+}
+
+// machineClocks are the clocks of the processes' machines.
+func (r *Run) machineClocks() []efg.MachineClock {
+	r.machines.once.Do(func() { r.machines.clocks = r.fitMachines() })
+	return r.machines.clocks
 }
 
 // machineClocks are the clocks of the processes' machines, once they are needed.
 type machineClocks struct {
 	once   sync.Once
 	clocks []efg.MachineClock // of each process
+}
+
+// Machines returns the number of each process's machine. Machines are numbered in the order of
+// their first processes. Two may have the same name, if their clocks differ. A process whose clock is
+// not known is on the first machine with its host's name.
+func (r *Run) Machines() []int {
+	type machine struct {
+		host  string
+		clock efg.MachineClock
+	}
+	clocks := r.machineClocks()
+	firsts := map[string]efg.MachineClock{}
+	for i, clock := range clocks {
+		if _, known := firsts[r.Procs[i].Host]; !known && clock.Rate != 0 {
+			firsts[r.Procs[i].Host] = clock
+		}
+	}
+	found := map[machine]int{}
+	list := make([]int, len(r.Procs))
+	for i, clock := range clocks {
+		m := machine{r.Procs[i].Host, clock}
+		if clock.Rate == 0 {
+			m.clock = firsts[m.host]
+		}
+		n, ok := found[m]
+		if !ok {
+			n = len(found)
+			found[m] = n
+		}
+		list[i] = n
+	}
+	return list
+}
+
+// Correct corrects the times of all streams that are read from now on: lines are for each machine,
+// see Machines, warps for each stream of each process; nil changes nothing. It must not be called
+// while others read the run.
+func (r *Run) Correct(lines []efg.Line, warps [][]efg.Warp) {
+	r.corrections = nil
+	machines := r.Machines()
+	for i := range r.Procs {
+		for j := range r.Procs[i].Streams {
+			c := &efg.Correction{Offset: r.clock(&r.Procs[i])}
+			if lines != nil {
+				c.Machine = lines[machines[i]]
+			}
+			if warps != nil {
+				c.Stream = warps[i][j]
+			}
+			r.corrections = append(r.corrections, c)
+		}
+	}
+	if lines == nil && warps == nil {
+		r.corrections = nil
+	}
 }

@@ -141,7 +141,7 @@ func (r *Run) Spans(i int) ([]Span, error) {
 		if err != nil {
 			return nil, err
 		}
-		begin := int64(r.withClock(h.trace, i).BeginMono()) + p.Clock
+		begin := int64(r.withClock(h.trace, i, j).BeginMono()) + p.Clock
 		out = append(out, Span{begin, begin + int64(took)})
 	}
 	return out, nil
@@ -160,9 +160,9 @@ func (r *Run) took(i, j int, s *efg.Stream, h *timesHead) (uint64, error) {
 		}
 		sum += st.Gap.Sum + st.Dur.Sum
 	}
-	trace := r.withClock(h.trace, i)
+	trace := r.withClock(h.trace, i, j)
 	if trace.Clock.Rate != 0 { // statistics are converted with the rate that the process alone knew
 		sum += sum / 1_000_000
 	}
-	return sum + trace.BoundNS(), nil
+	return trace.Passed(sum+trace.BoundNS(), 2*int64(s.Events)), nil
 }

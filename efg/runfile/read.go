@@ -11,6 +11,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"github.com/vmihailenco/msgpack/v5"
 
+	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/block"
 	"github.com/efg-tools/efg/efg/seq"
 )
@@ -48,18 +49,19 @@ type Run struct {
 	hashSums sync.Once
 	firsts   map[int]uint64 // see hashOfFirst
 
-	cache     *blockCache
-	times     timesCache
-	shared    timesCache // blocks with the times of each event of several streams
-	ofOne     partCache  // blocks with those of one
-	clocks    hostClocks
-	machines  machineClocks
-	mu        sync.Mutex
-	keys      map[int]shapeKey    // of groups
-	classKeys map[int]*memberKeys // of groups, see RankClass
-	ordinal   []uint64            // of each process: member of its group of definitions
-	members   []uint64            // of each stream: its number among the members of its group
-	decoded   decodedEvents       // what the writer of the file decoded already
+	cache       *blockCache
+	times       timesCache
+	shared      timesCache // blocks with the times of each event of several streams
+	ofOne       partCache  // blocks with those of one
+	clocks      hostClocks
+	machines    machineClocks
+	corrections []*efg.Correction // of each stream, see Correct
+	mu          sync.Mutex
+	keys        map[int]shapeKey    // of groups
+	classKeys   map[int]*memberKeys // of groups, see RankClass
+	ordinal     []uint64            // of each process: member of its group of definitions
+	members     []uint64            // of each stream: its number among the members of its group
+	decoded     decodedEvents       // what the writer of the file decoded already
 }
 
 // groupRef is what the index says about a group.

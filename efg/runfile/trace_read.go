@@ -89,7 +89,7 @@ func (r *Run) attachTrace(i, j int, s *efg.Stream) error {
 		if err != nil || h == nil {
 			return err
 		}
-		s.Trace = r.withClock(h.trace, i)
+		s.Trace = r.withClock(h.trace, i, j)
 		s.ReadTimesFrom(&traceParts{r, i, j, s})
 		return nil
 	}
@@ -97,7 +97,7 @@ func (r *Run) attachTrace(i, j int, s *efg.Stream) error {
 	if err != nil || p == nil {
 		return err
 	}
-	s.Trace = r.withClock(p.Trace, i)
+	s.Trace = r.withClock(p.Trace, i, j)
 	for k := range s.Nodes {
 		s.Nodes[k].Times = &p.Times[k]
 	}

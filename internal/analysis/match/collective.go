@@ -227,7 +227,7 @@ func (p *Process) wordOf(s *scope) uint64 {
 func (m *matcher) join(t *Thread, n *node) {
 	x := m.partOf(t, n)
 	root, excluded := rootOf(t, n, x)
-	m.enterPart(t, x, n.proc, root, excluded)
+	m.enterPart(t, x, n.proc, root, excluded, n.received(t))
 	switch n.action {
 	case joins:
 		t.call.Done = append(t.call.Done, t.call.Posted...)
@@ -294,7 +294,7 @@ func (m *matcher) persistentPart(t *Thread, n *node) (x *part, root, excluded bo
 }
 
 // enterPart adds a member to its next call of a scope.
-func (m *matcher) enterPart(t *Thread, x *part, proc *signature.Proc, root, excluded bool) {
+func (m *matcher) enterPart(t *Thread, x *part, proc *signature.Proc, root, excluded bool, bytes uint64) {
 	if x == nil || x.member < 0 || x.scope.group == nil || len(x.scope.group.members) < 2 {
 		return
 	}
@@ -312,6 +312,7 @@ func (m *matcher) enterPart(t *Thread, x *part, proc *signature.Proc, root, excl
 	}
 	o := m.operation(t, TakePart)
 	o.Collective, o.Member, o.root, o.excluded = c, x.member, root, excluded
+	o.Bytes = bytes
 	c.enter(o)
 	if len(c.waiters) > 0 {
 		m.releaseAll(&c.waiters)

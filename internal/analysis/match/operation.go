@@ -40,7 +40,8 @@ type Operation struct {
 	// Collective is the call that the operation takes part in, Member its number there.
 	Collective *Collective
 	Member     int
-	// Bytes is the size of a message that is sent; 0 if it is unknown.
+	// Bytes is the size of a message that is sent, or of what the caller receives in a collective
+	// call; 0 if it is unknown, or differs from peer to peer.
 	Bytes uint64
 
 	sibling   *Operation // of the same request

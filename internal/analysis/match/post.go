@@ -91,7 +91,7 @@ func (m *matcher) message(t *Thread, n *node) {
 	if n.proc.Sends() && (n.sendKnown || t.word(n.roles.Dest) != signature.ProcNull) {
 		c := m.sendChannel(t, n)
 		o := m.operation(t, SendMessage)
-		o.Bytes = n.size(t)
+		o.Bytes = n.size(t, &n.roles.Send)
 		m.send(c, o)
 	}
 	if !n.proc.Receives() {
@@ -102,12 +102,12 @@ func (m *matcher) message(t *Thread, n *node) {
 	}
 }
 
-// size is the size of the message that a call sends.
-func (n *node) size(t *Thread) uint64 {
+// size is the size of what a call sends, or of what it receives: always the same payload for the
+// calls of a node.
+func (n *node) size(t *Thread, d *signature.Payload) uint64 {
 	if n.bytesKnown {
 		return n.bytes
 	}
-	d := &n.roles.Send
 	if d.Type == 0 {
 		return 0
 	}
@@ -222,11 +222,12 @@ func (m *matcher) make(t *Thread, n *node) {
 	switch {
 	case n.proc.Collective():
 		x.part, x.root, x.excluded = m.persistentPart(t, n)
+		x.bytes = n.received(t)
 	default:
 		comm := t.word(signature.ObjectWord)
 		if n.proc.Sends() {
 			dest := t.word(r.Dest)
-			x.sends, x.toNobody, x.bytes = true, dest == signature.ProcNull, n.size(t)
+			x.sends, x.toNobody, x.bytes = true, dest == signature.ProcNull, n.size(t, &r.Send)
 			x.sendKey = channelKey{int32(p.Rank), int32(p.Facts.PeerOf(comm, dest)), messages, p.name(comm), t.word(r.SendTag)}
 		}
 		if n.proc.Receives() {
@@ -262,7 +263,7 @@ func (m *matcher) start(t *Thread, n *node) {
 func (m *matcher) startOne(t *Thread, request uint64, x *prepared) {
 	p := t.Process
 	if x.part != nil {
-		m.enterPart(t, x.part, x.node.proc, x.root, x.excluded)
+		m.enterPart(t, x.part, x.node.proc, x.root, x.excluded, x.bytes)
 	}
 	if x.sends && !x.toNobody {
 		o := m.operation(t, SendMessage)

@@ -367,18 +367,23 @@ func (t *Thread) fetchPending() bool {
 	t.never = true
 	c := &t.call
 	c.Node, c.Event, c.Proc, c.Failed = len(t.Nodes), t.Events, n.proc, false
-	c.Enter = max(c.Exit, enteredAt(t.Process.Facts.Data, p))
+	c.Enter = max(c.Exit, t.enteredAt(p))
 	c.Began, t.key = c.Enter, c.Enter
 	return true
 }
 
 // enteredAt is when a call in progress was entered, in ns since the run began; 0: not known.
-func enteredAt(p *efg.Process, c *efg.Pending) int64 {
+func (t *Thread) enteredAt(c *efg.Pending) int64 {
+	p := t.Process.Facts.Data
 	at := c.At(p)
 	if at == 0 {
 		return 0
 	}
-	return at - p.Mono + p.Clock
+	at += p.Clock - p.Mono
+	if x := t.Trace.Correction; x != nil {
+		at = x.Time(at, 2*int64(t.Events))
+	}
+	return at
 }
 
 // Signature returns the words that the calls of a node have in common, also of the call that

@@ -29,6 +29,8 @@ type ScriptRank struct {
 	last      int64
 	end       efg.End
 	pending   *efg.Pending
+	host      string
+	clock     func(ns int64) int64
 }
 
 // Args are the words of a call, by the names of signature.Word: a number, the name of a constant,
@@ -40,7 +42,7 @@ type Args map[string]any
 func NewScript(tb testing.TB, ranks int) *Script {
 	s := &Script{tb: tb, sites: map[uint64]runfile.Site{}}
 	for i := range ranks {
-		r := &ScriptRank{s: s, number: i, defs: &efg.Definitions{}, end: efg.EndFinalized}
+		r := &ScriptRank{s: s, number: i, defs: &efg.Definitions{}, end: efg.EndFinalized, host: "node0", clock: func(ns int64) int64 { return ns }}
 		r.build = efg.NewBuilder(0, efg.DefaultDemote, r.defs)
 		s.ranks = append(s.ranks, r)
 	}
@@ -65,7 +67,11 @@ func (r *ScriptRank) Call(from, to int64, proc string, args Args) uint64 {
 		r.s.tb.Fatalf("rank %d: %s from %d to %d after %d", r.number, proc, from, to, r.last)
 	}
 	in := r.input(proc, args)
-	r.intervals = append(r.intervals, uint64(from-r.last)*1000, uint64(to-from)*1000)
+	last, at, end := r.clock(r.last*1000), r.clock(from*1000), r.clock(to*1000)
+	if at < last || end < at {
+		r.s.tb.Fatalf("rank %d: its clock runs backwards: %d, %d, %d", r.number, last, at, end)
+	}
+	r.intervals = append(r.intervals, uint64(at-last), uint64(end-at))
 	r.last = to
 	p := signature.ProcByName(proc)
 	for i := range p.Words {
@@ -83,6 +89,10 @@ func (r *ScriptRank) Call(from, to int64, proc string, args Args) uint64 {
 	}
 	return 0
 }
+
+// On makes a rank run on a host whose clock says clock(ns) when ns have passed. It comes before the
+// first call.
+func (r *ScriptRank) On(host string, clock func(ns int64) int64) { r.host, r.clock = host, clock }
 
 // Free ends the life of a request or message: its name may be used again.
 func (r *ScriptRank) Free(id uint64) { r.build.Free(id) }
@@ -189,8 +199,12 @@ func addInterval(v *efg.Interval, ns uint64) {
 	v.Bins[min(max(bits.Len64(ns)-4, 0), len(v.Bins)-1)]++
 }
 
-// scriptError is the error of each interval: none.
-const scriptError = 0
+// scriptError is the error of each interval: none. The clock of a rank begins scriptBegins ns after
+// the run, and later or earlier by what that clock says then.
+const (
+	scriptError  = 0
+	scriptBegins = 1_000_000_000
+)
 
 // Run makes the run.
 func (s *Script) Run() *runfile.Run {
@@ -203,11 +217,11 @@ func (s *Script) Run() *runfile.Run {
 			s.tb.Fatal(err)
 		}
 		stream.End, stream.Pending = r.end, r.pending
-		p := &efg.Process{Rank: r.number, Size: len(s.ranks), Host: "node0", Streams: []efg.Stream{*stream}, Defs: r.defs.List}
+		p := &efg.Process{Rank: r.number, Size: len(s.ranks), Host: r.host, Streams: []efg.Stream{*stream}, Defs: r.defs.List}
 		if err := giveStats(p, r.intervals); err != nil {
 			s.tb.Fatal(err)
 		}
-		err = sim.GiveTimesWithin(p, scriptError, func() uint64 { return 1_000_000_000 }, func() uint64 {
+		err = sim.GiveTimesWithin(p, scriptError, func() uint64 { return uint64(scriptBegins + r.clock(0)) }, func() uint64 {
 			next := r.intervals[0]
 			r.intervals = r.intervals[1:]
 			return next
