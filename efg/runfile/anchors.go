@@ -69,19 +69,18 @@ func (r *Run) anchors(b *block.Block, procs uint64) {
 	if r.features&featureTimes == 0 {
 		return
 	}
-	for i, prop := range anchorProperties {
-		eachProperty(b, firstAnchorColumn(r.features)+i*seq.BodyColumns, procs, func(from, to int, v uint64) error {
-			for k := from; k < to; k++ {
-				p := &r.Procs[k]
-				if i == 0 && v != 0 {
-					p.Anchors = make([]efg.Anchor, 2)
-				}
-				if len(p.Anchors) > 0 {
-					prop.set(p, &p.Anchors[0], &p.Anchors[1], v)
-				}
-			}
-			return nil
-		})
+	rows := newRowReader(b, firstAnchorColumn(r.features), len(anchorProperties), int(procs))
+	for i := 0; i < int(procs) && rows.next(); i++ {
+		if rows.values[0] == 0 {
+			continue
+		}
+		p := &r.Procs[i]
+		own := *p.ProcShared
+		own.Anchors = make([]efg.Anchor, 2)
+		p.ProcShared = &own
+		for k, prop := range anchorProperties {
+			prop.set(p, &p.Anchors[0], &p.Anchors[1], rows.values[k])
+		}
 	}
 }
 

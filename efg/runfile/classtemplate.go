@@ -65,7 +65,7 @@ func (r *Run) ClassTemplate(i int) (*ClassTemplate, error) {
 	}
 	p.Defs = x.list
 	t := &ClassTemplate{run: r, first: p}
-	in := ranksOf(info.inIts, info.Size, x.list)
+	in := ranksOf(int(info.inIts), info.Size, x.list)
 	for j := range info.Streams {
 		s, err := r.stream(i, j, x)
 		if err != nil {
@@ -76,7 +76,7 @@ func (r *Run) ClassTemplate(i int) (*ClassTemplate, error) {
 		if err != nil {
 			return nil, err
 		}
-		vals, err := group.memberCells(nil, r.members[info.first+j])
+		vals, err := group.memberCells(nil, uint64(info.Streams[j].member))
 		if err != nil {
 			return nil, err
 		}

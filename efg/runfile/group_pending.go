@@ -93,7 +93,7 @@ func (r *Run) pendingOf(i, j int, x *defIndex) (*efg.Pending, error) {
 		return nil, err
 	}
 	c := pendingContext(x, info.Thread, int(info.Nodes))
-	out, err := p.pending(info.pendingMember, c, ranksOf(proc.inIts, proc.Size, x.list))
+	out, err := p.pending(uint64(info.pendingMember), c, ranksOf(int(proc.inIts), proc.Size, x.list))
 	if err != nil {
 		return nil, &CorruptError{Section: fmt.Sprintf("group %d", info.pending), Cause: err}
 	}

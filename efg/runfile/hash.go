@@ -20,13 +20,13 @@ type hashGroup struct{ world, group int }
 
 func hashGroupOf(p *ProcInfo, worlds []worldInfo) hashGroup {
 	if p.inIts < 0 {
-		return hashGroup{p.world, -1}
+		return hashGroup{int(p.world), -1}
 	}
 	ranks := 1
 	for worlds[p.world].size > ranks*exactHashes {
 		ranks *= 2
 	}
-	return hashGroup{p.world, p.inIts / ranks}
+	return hashGroup{int(p.world), int(p.inIts) / ranks}
 }
 
 // hashPart is what a stream adds to its group's sum.

@@ -1,7 +1,6 @@
 package runfile
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,106 +32,117 @@ const (
 	indexSeqs
 )
 
-// A property of processes or streams is a sequence in the index. set is called with consecutive
-// items that have the same value.
+// A property of processes or streams is a sequence in the index. set is called with each item,
+// or, of a property whose value is kept once for many items, with one of those that have it.
 type processProperty struct {
-	get func(*runWriter, *ProcInfo) uint64
-	set func(*Run, []ProcInfo, uint64) error
+	shared bool // the value is in ProcShared
+	get    func(*runWriter, *ProcInfo) uint64
+	set    func(*Run, *ProcInfo, uint64) error
 }
 
-var processProperties = []processProperty{
-	{func(_ *runWriter, p *ProcInfo) uint64 { return uint64(p.world) },
-		func(r *Run, ps []ProcInfo, v uint64) error {
-			return setBelow(ps, v, uint64(len(r.worlds)), "world", func(p *ProcInfo) { p.world = int(v) })
+var processProperties = [...]processProperty{
+	{false, func(_ *runWriter, p *ProcInfo) uint64 { return uint64(p.world) },
+		func(r *Run, p *ProcInfo, v uint64) error {
+			p.world = int32(v)
+			return inRange(v, uint64(len(r.worlds)), "world")
 		}},
-	{func(_ *runWriter, p *ProcInfo) uint64 { return block.Zigzag(int64(p.inIts)) },
-		func(_ *Run, ps []ProcInfo, v uint64) error {
-			return setBelow(ps, v, 1<<32, "rank", func(p *ProcInfo) { p.inIts = int(block.Unzigzag(v)) })
+	{false, func(_ *runWriter, p *ProcInfo) uint64 { return block.Zigzag(int64(p.inIts)) },
+		func(_ *Run, p *ProcInfo, v uint64) error {
+			p.inIts = int32(block.Unzigzag(v))
+			return inRange(v, 1<<32, "rank")
 		}},
-	{func(_ *runWriter, p *ProcInfo) uint64 { return block.Zigzag(int64(p.Size)) },
-		func(_ *Run, ps []ProcInfo, v uint64) error {
-			return setBelow(ps, v, 1<<32, "size", func(p *ProcInfo) { p.Size = int(block.Unzigzag(v)) })
+	{true, func(_ *runWriter, p *ProcInfo) uint64 { return block.Zigzag(int64(p.Size)) },
+		func(_ *Run, p *ProcInfo, v uint64) error {
+			p.Size = int(block.Unzigzag(v))
+			return inRange(v, 1<<32, "size")
 		}},
-	{func(_ *runWriter, p *ProcInfo) uint64 { return block.Zigzag(int64(p.PID)) },
-		func(_ *Run, ps []ProcInfo, v uint64) error {
-			return setEach(ps, func(p *ProcInfo) { p.PID = int(block.Unzigzag(v)) })
+	{false, func(_ *runWriter, p *ProcInfo) uint64 { return block.Zigzag(int64(p.PID)) },
+		func(_ *Run, p *ProcInfo, v uint64) error {
+			p.PID = int(block.Unzigzag(v))
+			return nil
 		}},
-	{func(rw *runWriter, p *ProcInfo) uint64 { return rw.str(p.Host) },
-		func(r *Run, ps []ProcInfo, v uint64) error {
-			host, err := r.str(v)
-			return errors.Join(err, setEach(ps, func(p *ProcInfo) { p.Host = host }))
+	{true, func(rw *runWriter, p *ProcInfo) uint64 { return rw.str(p.Host) },
+		func(r *Run, p *ProcInfo, v uint64) (err error) {
+			p.Host, err = r.str(v)
+			return err
 		}},
-	{func(rw *runWriter, p *ProcInfo) uint64 { return rw.str(p.MPI) },
-		func(r *Run, ps []ProcInfo, v uint64) error {
-			mpi, err := r.str(v)
-			return errors.Join(err, setEach(ps, func(p *ProcInfo) { p.MPI = mpi }))
+	{true, func(rw *runWriter, p *ProcInfo) uint64 { return rw.str(p.MPI) },
+		func(r *Run, p *ProcInfo, v uint64) (err error) {
+			p.MPI, err = r.str(v)
+			return err
 		}},
-	{func(rw *runWriter, p *ProcInfo) uint64 { return rw.str(strings.Join(p.Command, "\x00")) }, setCommand},
-	{func(_ *runWriter, p *ProcInfo) uint64 { return block.Zigzag(p.Start) },
-		func(_ *Run, ps []ProcInfo, v uint64) error {
-			return setEach(ps, func(p *ProcInfo) { p.Start = block.Unzigzag(v) })
+	{true, func(rw *runWriter, p *ProcInfo) uint64 { return rw.str(strings.Join(p.Command, "\x00")) }, setCommand},
+	{false, func(_ *runWriter, p *ProcInfo) uint64 { return block.Zigzag(p.Start) },
+		func(_ *Run, p *ProcInfo, v uint64) error {
+			p.Start = block.Unzigzag(v)
+			return nil
 		}},
-	{func(rw *runWriter, p *ProcInfo) uint64 { return uint64(rw.groups[p.defs].place) },
-		func(r *Run, ps []ProcInfo, v uint64) error {
-			return setBelow(ps, v, uint64(len(r.groups)), "group", func(p *ProcInfo) { p.defs = int(v) })
+	{false, func(rw *runWriter, p *ProcInfo) uint64 { return uint64(rw.groups[p.defs].place) },
+		func(r *Run, p *ProcInfo, v uint64) error {
+			p.defs = int32(v)
+			return inRange(v, uint64(len(r.groups)), "group")
 		}},
-	{func(_ *runWriter, p *ProcInfo) uint64 { return uint64(len(p.Streams)) }, setStreams},
-	{func(rw *runWriter, p *ProcInfo) uint64 {
+	{false, func(_ *runWriter, p *ProcInfo) uint64 { return uint64(len(p.Streams)) }, setStreams},
+	{true, func(rw *runWriter, p *ProcInfo) uint64 {
 		if len(rw.traces) == 0 {
 			return 0
 		}
 		return block.Zigzag(p.Mono)
 	},
-		func(_ *Run, ps []ProcInfo, v uint64) error {
-			return setEach(ps, func(p *ProcInfo) { p.Mono = block.Unzigzag(v) })
+		func(_ *Run, p *ProcInfo, v uint64) error {
+			p.Mono = block.Unzigzag(v)
+			return nil
 		}},
 }
 
-func setCommand(r *Run, ps []ProcInfo, v uint64) error {
+func setCommand(r *Run, p *ProcInfo, v uint64) error {
 	s, err := r.str(v)
-	if err != nil || s == "" {
-		return err
+	if err == nil && s != "" {
+		p.Command = r.command(s)
 	}
-	command := r.command(s)
-	return setEach(ps, func(p *ProcInfo) { p.Command = command })
+	return err
 }
 
-// setStreams sets the number of streams of each process.
-func setStreams(r *Run, ps []ProcInfo, v uint64) error {
-	for i := range ps {
-		if v > uint64(len(r.streams)) {
-			return fmt.Errorf("%d streams announced, there are %d more", v, len(r.streams))
-		}
-		ps[i].Streams, r.streams = r.streams[:v:v], r.streams[v:]
+// setStreams sets the number of streams of a process.
+func setStreams(r *Run, p *ProcInfo, v uint64) error {
+	if v > uint64(len(r.streams)) {
+		return fmt.Errorf("%d streams announced, there are %d more", v, len(r.streams))
 	}
+	p.Streams, r.streams = r.streams[:v:v], r.streams[v:]
 	return nil
 }
 
+// The values of all properties of streams are in StreamShared.
 type streamProperty struct {
 	get func(*runWriter, *StreamInfo) uint64
-	set func(*Run, []StreamInfo, uint64) error
+	set func(*Run, *StreamShared, uint64) error
 }
 
 var streamProperties = []streamProperty{
 	{func(_ *runWriter, s *StreamInfo) uint64 { return uint64(s.Thread) },
-		func(_ *Run, ss []StreamInfo, v uint64) error {
-			return setBelow(ss, v, 1<<32, "thread", func(s *StreamInfo) { s.Thread = uint32(v) })
+		func(_ *Run, s *StreamShared, v uint64) error {
+			s.Thread = uint32(v)
+			return inRange(v, 1<<32, "thread")
 		}},
 	{func(_ *runWriter, s *StreamInfo) uint64 { return uint64(s.End) },
-		func(_ *Run, ss []StreamInfo, v uint64) error {
-			return setBelow(ss, v, uint64(efg.EndExit)+1, "end", func(s *StreamInfo) { s.End = efg.End(v) })
+		func(_ *Run, s *StreamShared, v uint64) error {
+			s.End = efg.End(v)
+			return inRange(v, uint64(efg.EndExit)+1, "end")
 		}},
 	{func(_ *runWriter, s *StreamInfo) uint64 { return s.Events },
-		func(_ *Run, ss []StreamInfo, v uint64) error {
-			return setEach(ss, func(s *StreamInfo) { s.Events = v })
+		func(_ *Run, s *StreamShared, v uint64) error {
+			s.Events = v
+			return nil
 		}},
 	{func(_ *runWriter, s *StreamInfo) uint64 { return s.Dropped },
-		func(_ *Run, ss []StreamInfo, v uint64) error {
-			return setEach(ss, func(s *StreamInfo) { s.Dropped = v })
+		func(_ *Run, s *StreamShared, v uint64) error {
+			s.Dropped = v
+			return nil
 		}},
 	{func(_ *runWriter, s *StreamInfo) uint64 { return s.Words },
-		func(_ *Run, ss []StreamInfo, v uint64) error {
-			return setEach(ss, func(s *StreamInfo) { s.Words = v })
+		func(_ *Run, s *StreamShared, v uint64) error {
+			s.Words = v
+			return nil
 		}},
 	{func(rw *runWriter, s *StreamInfo) uint64 { return uint64(rw.groups[s.group].place) }, setGroup},
 	{func(rw *runWriter, s *StreamInfo) uint64 {
@@ -141,8 +151,9 @@ var streamProperties = []streamProperty{
 		}
 		return uint64(rw.groups[s.checkpoints-1].place) + 1
 	},
-		func(r *Run, ss []StreamInfo, v uint64) error {
-			return setBelow(ss, v, uint64(len(r.groups))+1, "group", func(s *StreamInfo) { s.checkpoints = int(v) })
+		func(r *Run, s *StreamShared, v uint64) error {
+			s.checkpoints = int(v)
+			return inRange(v, uint64(len(r.groups))+1, "group")
 		}},
 }
 
@@ -154,10 +165,14 @@ var pendingProperty = streamProperty{
 		}
 		return uint64(rw.groups[s.pending].place) + 1
 	},
-	func(r *Run, ss []StreamInfo, v uint64) error {
-		return setBelow(ss, v, uint64(len(r.groups))+1, "group", func(s *StreamInfo) { s.InCall, s.pending = v > 0, int(v)-1 })
+	func(r *Run, s *StreamShared, v uint64) error {
+		s.InCall, s.pending = v > 0, int(v)-1
+		return inRange(v, uint64(len(r.groups))+1, "group")
 	},
 }
+
+// maxStreamProperties is the number of properties of streams with every feature.
+const maxStreamProperties = 8
 
 // propertiesOf are the properties of streams in files with these features.
 func propertiesOf(features uint32) []streamProperty {
@@ -167,33 +182,13 @@ func propertiesOf(features uint32) []streamProperty {
 	return append(slices.Clone(streamProperties), pendingProperty)
 }
 
-func setGroup(r *Run, ss []StreamInfo, v uint64) error {
+func setGroup(r *Run, s *StreamShared, v uint64) error {
 	if err := inRange(v, uint64(len(r.groups)), "group"); err != nil {
 		return err
 	}
 	p := &r.groups[v]
-	r.blocks[p.block].members += uint64(len(ss))
-	for i := range ss {
-		s := &ss[i]
-		s.group, s.Class, s.Nodes, s.Edges = int(v), p.class, p.nodes, p.edges
-	}
+	s.group, s.Class, s.Nodes, s.Edges = int(v), p.class, p.nodes, p.edges
 	return nil
-}
-
-// setEach sets a property of each item.
-func setEach[T any](items []T, set func(*T)) error {
-	for i := range items {
-		set(&items[i])
-	}
-	return nil
-}
-
-// setBelow is setEach for a value that must be below a limit.
-func setBelow[T any](items []T, v, limit uint64, what string, set func(*T)) error {
-	if err := inRange(v, limit, what); err != nil {
-		return err
-	}
-	return setEach(items, set)
 }
 
 func inRange(v, limit uint64, what string) error {
@@ -232,15 +227,16 @@ func (rw *runWriter) indexColumns() block.Columns {
 		last = t.first
 	}
 	rw.hashColumns(&cols)
+	vals := make([]uint64, 0, max(len(rw.procs), rw.streams))
 	for i, prop := range processProperties {
-		var vals []uint64
+		vals := vals[:0]
 		for j := range rw.procs {
 			vals = append(vals, prop.get(rw, &rw.procs[j]))
 		}
 		seq.PutBody(&cols, indexSeqs+i*seq.BodyColumns, foldValues(vals))
 	}
 	for i, prop := range propertiesOf(rw.features) {
-		var vals []uint64
+		vals := vals[:0]
 		for j := range rw.procs {
 			for k := range rw.procs[j].Streams {
 				vals = append(vals, prop.get(rw, &rw.procs[j].Streams[k]))

@@ -109,7 +109,7 @@ func checkDuplicates(sources []source) error {
 	for _, s := range sources {
 		s := s.(*fileSource)
 		p := s.info()
-		if err := seen.add(identity{p.began, p.World, p.Rank, p.PID, p.Host}, s.run.path); err != nil {
+		if err := seen.add(identity{s.began(), p.World, p.Rank, p.PID, p.Host}, s.run.path); err != nil {
 			return err
 		}
 	}

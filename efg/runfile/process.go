@@ -25,7 +25,7 @@ func (r *Run) header(i int) *efg.Process {
 	info := &r.Procs[i]
 	p := &efg.Process{
 		Rank: info.Rank, Size: info.Size, World: info.World, PID: info.PID, Host: info.Host,
-		Command: info.Command, MPI: info.MPI, Start: info.Start, Mono: info.Mono, Anchors: info.Anchors, Clock: r.clock(info), WorldBase: info.Rank - info.inIts,
+		Command: info.Command, MPI: info.MPI, Start: info.Start, Mono: info.Mono, Anchors: info.Anchors, Clock: r.clock(info), WorldBase: info.Rank - int(info.inIts),
 	}
 	if p.Start == 0 {
 		p.Began = r.worlds[info.world].start
@@ -66,11 +66,11 @@ func (r *Run) Defs(i int) ([]efg.Def, error) {
 
 func (r *Run) defs(i int) (*defIndex, error) {
 	info := &r.Procs[i]
-	p, err := r.groupOf(info.defs, recordDefs)
+	p, err := r.groupOf(int(info.defs), recordDefs)
 	if err != nil {
 		return nil, err
 	}
-	x, err := p.defs(r.ordinal[i], r.str, int64(info.inIts), int64(info.Size))
+	x, err := p.defs(uint64(info.ordinal), r.str, int64(info.inIts), int64(info.Size))
 	if err != nil {
 		return nil, &CorruptError{Section: fmt.Sprintf("group %d", info.defs), Cause: err}
 	}
@@ -85,14 +85,14 @@ func (r *Run) stream(i, j int, x *defIndex) (*efg.Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := ranksOf(proc.inIts, proc.Size, x.list)
-	if s.Nodes, err = p.graph(r.members[proc.first+j], info.Thread, x, in); err != nil {
+	in := ranksOf(int(proc.inIts), proc.Size, x.list)
+	if s.Nodes, err = p.graph(uint64(info.member), info.Thread, x, in); err != nil {
 		return nil, &CorruptError{Section: fmt.Sprintf("group %d", info.group), Cause: err}
 	}
 	if info.checkpoints > 0 {
 		p, err := r.groupOf(info.checkpoints-1, recordCheckpoints)
 		if err == nil {
-			s.Checkpoints, err = p.checkpoints(info.checkpointMember)
+			s.Checkpoints, err = p.checkpoints(uint64(info.checkpointMember))
 		}
 		if err != nil {
 			return nil, err

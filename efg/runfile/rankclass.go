@@ -24,13 +24,13 @@ func (r *Run) RankClass(i int) (key ClassKey, ok bool, err error) {
 	if p.inIts < 0 {
 		return key, false, nil
 	}
-	defs, err := r.memberKeys(p.defs, recordDefs)
+	defs, err := r.memberKeys(int(p.defs), recordDefs)
 	if err != nil || defs.ranks {
 		return key, false, err
 	}
 	key.add(uint64(p.world))
 	key.add(uint64(p.Size))
-	key.addKey(defs.list[r.ordinal[i]])
+	key.addKey(defs.list[p.ordinal])
 	for j := range p.Streams {
 		s := &p.Streams[j]
 		if s.InCall {
@@ -43,7 +43,7 @@ func (r *Run) RankClass(i int) (key ClassKey, ok bool, err error) {
 		for _, v := range [...]uint64{uint64(s.Thread), uint64(s.End), s.Events, s.Dropped} {
 			key.add(v)
 		}
-		key.addKey(graph.list[r.members[p.first+j]])
+		key.addKey(graph.list[s.member])
 	}
 	return key, true, nil
 }

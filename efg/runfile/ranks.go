@@ -22,7 +22,7 @@ func inOrder(sources []source) ([]placed, []worldInfo) {
 	procs := make([]worlds.Process, len(sources))
 	for i, s := range sources {
 		p := s.info()
-		procs[i] = worlds.Process{World: p.World, Rank: p.Rank, Size: p.Size, Began: p.began, Host: p.Host, PID: p.PID}
+		procs[i] = worlds.Process{World: p.World, Rank: p.Rank, Size: p.Size, Began: s.began(), Host: p.Host, PID: p.PID}
 	}
 	found, places := worlds.Split(procs)
 	list := make([]worldInfo, len(found))

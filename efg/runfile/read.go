@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"sync"
@@ -59,8 +60,6 @@ type Run struct {
 	mu          sync.Mutex
 	keys        map[int]shapeKey    // of groups
 	classKeys   map[int]*memberKeys // of groups, see RankClass
-	ordinal     []uint64            // of each process: member of its group of definitions
-	members     []uint64            // of each stream: its number among the members of its group
 	decoded     decodedEvents       // what the writer of the file decoded already
 }
 
@@ -274,7 +273,7 @@ const (
 func (r *Run) counts(b *block.Block) (procs, streams uint64) {
 	procs, streams = b.Get(indexCounts), b.Get(indexCounts)
 	r.exact = b.Below(indexCounts, 2, "flag") == 1
-	if limit := freeProcesses + maxProcesses*r.size; procs > limit || streams > limit {
+	if limit := min(freeProcesses+maxProcesses*r.size, math.MaxInt32); procs > limit || streams > limit {
 		b.Failf("%d processes, %d streams in a file of %d bytes", procs, streams, r.size)
 	}
 	return procs, streams
@@ -317,59 +316,7 @@ func (r *Run) readIndex(b *block.Block) {
 	if b.Err != nil {
 		return
 	}
-	r.Procs = make([]ProcInfo, procs)
-	all := make([]StreamInfo, streams)
-	r.streams = all
-	for i, prop := range processProperties {
-		eachProperty(b, indexSeqs+i*seq.BodyColumns, procs, func(from, to int, v uint64) error { return prop.set(r, r.Procs[from:to], v) })
-	}
-	for i, prop := range propertiesOf(r.features) {
-		eachProperty(b, indexSeqs+(len(processProperties)+i)*seq.BodyColumns, streams,
-			func(from, to int, v uint64) error { return prop.set(r, all[from:to], v) })
-	}
-	r.anchors(b, procs)
-	if len(r.streams) > 0 {
-		b.Failf("%d streams without a process", len(r.streams))
-	}
-	if b.Err == nil {
-		r.number(all)
-	}
-}
-
-// eachProperty reads the sequence of a property of n items, and calls set with each value and
-// the range of consecutive items, from and to, that have it.
-func eachProperty(b *block.Block, first int, n uint64, set func(from, to int, v uint64) error) {
-	body := seq.TakeBody(b, first, nil)
-	if b.Err != nil || n == 0 {
-		return
-	}
-	from, value := 0, uint64(0)
-	hand := func(to int) {
-		if err := set(from, to, value); err != nil {
-			b.Failf("%w", err)
-		}
-	}
-	it := body.Seq(n, nil).Iter()
-	for i := 0; i < int(n) && b.Err == nil; i++ {
-		v, ok := it.Next()
-		if !ok {
-			b.Failf("%d values of a property, want %d: %v", i, n, it.Err())
-			return
-		}
-		if i > 0 && v == value {
-			continue
-		}
-		if i > 0 {
-			hand(i)
-		}
-		from, value = i, v
-		if body.Constant() {
-			break
-		}
-	}
-	if b.Err == nil {
-		hand(int(n))
-	}
+	r.readRows(b, int(procs), int(streams))
 }
 
 func (r *Run) groupTable(b *block.Block) {
@@ -386,49 +333,6 @@ func (r *Run) groupTable(b *block.Block) {
 			}
 			r.groups = append(r.groups, groupRef{n, at, int(classes - back), b.Get(indexNodes), b.Get(indexEdges), 0})
 		}
-	}
-}
-
-// number completes what the properties do not contain: ranks in the run, and which member of
-// its group each process and stream is.
-func (r *Run) number(all []StreamInfo) {
-	bases := worldBases(r.worlds)
-	in := make([]uint64, len(r.groups))
-	r.members = make([]uint64, len(all))
-	r.ordinal = make([]uint64, len(r.Procs))
-	next := 0
-	for i := range r.Procs {
-		p := &r.Procs[i]
-		w := &r.worlds[p.world]
-		p.World, p.Rank = w.id, p.inIts
-		if p.inIts >= 0 {
-			p.Rank += bases[p.world]
-		}
-		p.first = next
-		r.ordinal[i] = in[p.defs]
-		in[p.defs]++
-		for j := range p.Streams {
-			s := &p.Streams[j]
-			if r.exact {
-				s.hash = r.hashes[next]
-			}
-			b := &r.blocks[r.groups[s.group].block]
-			s.Bytes = (b.Length + b.members - 1) / b.members
-			r.members[next] = in[s.group]
-			in[s.group]++
-			if s.checkpoints > 0 {
-				s.checkpointMember = in[s.checkpoints-1]
-				in[s.checkpoints-1]++
-			}
-			if s.InCall {
-				s.pendingMember = in[s.pending]
-				in[s.pending]++
-			}
-			next++
-		}
-	}
-	for n := range r.groups {
-		r.groups[n].members = in[n]
 	}
 }
 

@@ -61,30 +61,43 @@ func (b *blockRef) holdsGroups() bool { return b.Kind == blockGroups || b.Kind =
 
 // ProcInfo is what the index says about a process without reading its graphs.
 type ProcInfo struct {
+	*ProcShared
 	Rank    int
+	PID     int
+	Start   int64
+	Streams []StreamInfo
+
+	world   int32  // number of the world in the file
+	inIts   int32  // rank in it
+	defs    int32  // group
+	ordinal uint32 // number among the members of that group
+	first   int    // number of the first stream in the file
+}
+
+// ProcShared is what many processes of a run have in common. It must not be modified.
+type ProcShared struct {
 	Size    int
 	World   uint64
-	PID     int
 	Host    string
 	Command []string
 	MPI     string
-	Start   int64
 	Mono    int64 // see Process
 	Anchors []efg.Anchor
-	Streams []StreamInfo
-
-	began int64 // Start, or that of the world
-	world int   // number of the world in the file
-	inIts int   // rank in it
-	defs  int   // group
-	first int   // number of the first stream in the file
 }
 
 // InWorld is the process's rank in its own MPI_COMM_WORLD, -1 if unknown.
-func (p *ProcInfo) InWorld() int { return p.inIts }
+func (p *ProcInfo) InWorld() int { return int(p.inIts) }
 
 // StreamInfo is what the index says about a stream.
 type StreamInfo struct {
+	*StreamShared
+	hash uint64 // if the file has one for each stream
+	// Numbers among the members of the groups.
+	member, checkpointMember, pendingMember uint32
+}
+
+// StreamShared is what streams with graphs of one shape have in common. It must not be modified.
+type StreamShared struct {
 	Thread  uint32
 	End     efg.End
 	Events  uint64
@@ -102,14 +115,10 @@ type StreamInfo struct {
 	// nodes except for their arguments, and the same edges except for their weights.
 	Class int
 
-	hash             uint64 // if the file has one for each stream
-	group            int
-	checkpoints      int    // group + 1, 0 if there is none
-	checkpointMember uint64 // number among the members of that group
-
-	pending       int // group, if InCall
-	pendingMember uint64
+	group       int
+	checkpoints int // group + 1, 0 if there is none
+	pending     int // group, if InCall
 }
 
 // Complete reports whether the stream is known to contain every event of its thread.
-func (s *StreamInfo) Complete() bool { return s.Dropped == 0 && s.End != efg.EndOpen }
+func (s *StreamShared) Complete() bool { return s.Dropped == 0 && s.End != efg.EndOpen }

@@ -20,17 +20,20 @@ type memorySource struct {
 func (s *memorySource) info() *ProcInfo {
 	p := s.proc
 	info := &ProcInfo{
-		Rank: p.WorldRank(), Size: p.Size, World: p.World, PID: p.PID, Host: p.Host, Command: p.Command, MPI: p.MPI, Start: p.Start, Mono: p.Mono, Anchors: p.Anchors, began: began(p),
+		ProcShared: &ProcShared{Size: p.Size, World: p.World, Host: p.Host, Command: p.Command, MPI: p.MPI, Mono: p.Mono, Anchors: p.Anchors},
+		Rank:       p.WorldRank(), PID: p.PID, Start: p.Start,
 		Streams: make([]StreamInfo, len(p.Streams)),
 	}
 	for i := range p.Streams {
 		st := &p.Streams[i]
-		info.Streams[i] = StreamInfo{
-			Thread: st.Thread, End: st.End, Events: st.Events, Dropped: st.Dropped, InCall: st.Pending != nil, hash: st.Hash, Words: st.WordCount(),
-		}
+		info.Streams[i] = StreamInfo{hash: st.Hash, StreamShared: &StreamShared{
+			Thread: st.Thread, End: st.End, Events: st.Events, Dropped: st.Dropped, InCall: st.Pending != nil, Words: st.WordCount(),
+		}}
 	}
 	return info
 }
+
+func (s *memorySource) began() int64 { return began(s.proc) }
 
 func (s *memorySource) inCall() bool {
 	return slices.ContainsFunc(s.proc.Streams, func(st efg.Stream) bool { return st.Pending != nil })
@@ -190,12 +193,16 @@ type fileSource struct {
 
 func (s *fileSource) info() *ProcInfo {
 	info := s.run.Procs[s.proc]
-	info.Rank = info.inIts
-	info.began = info.Start
-	if info.began == 0 {
-		info.began = s.run.worlds[info.world].start
-	}
+	info.Rank = int(info.inIts)
 	return &info
+}
+
+func (s *fileSource) began() int64 {
+	info := &s.run.Procs[s.proc]
+	if info.Start == 0 {
+		return s.run.worlds[info.world].start
+	}
+	return info.Start
 }
 
 func (s *fileSource) inCall() bool {
@@ -217,7 +224,7 @@ func (s *fileSource) failed(err error) error {
 
 func (s *fileSource) keys() ([]shapeKey, error) {
 	info := &s.run.Procs[s.proc]
-	key, err := s.run.groupKey(info.defs)
+	key, err := s.run.groupKey(int(info.defs))
 	keys := []shapeKey{key}
 	for j := range info.Streams {
 		if err != nil {
@@ -247,18 +254,18 @@ func (r *Run) records(i int) ([]*record, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := ranksOf(info.inIts, info.Size, x.list)
+	in := ranksOf(int(info.inIts), info.Size, x.list)
 	records := make([]*record, 1+len(info.Streams))
 	for k := range records {
-		n, member, kind := info.defs, r.ordinal[i], recordDefs
+		n, member, kind := int(info.defs), info.ordinal, recordDefs
 		if k > 0 {
-			n, member, kind = info.Streams[k-1].group, r.members[info.first+k-1], recordGraph
+			n, member, kind = info.Streams[k-1].group, info.Streams[k-1].member, recordGraph
 		}
 		p, err := r.groupOf(n, kind)
 		if err != nil {
 			return nil, err
 		}
-		if records[k], err = p.record(member, r.str, x, in); err != nil {
+		if records[k], err = p.record(uint64(member), r.str, x, in); err != nil {
 			return nil, err
 		}
 	}
@@ -267,7 +274,7 @@ func (r *Run) records(i int) ([]*record, error) {
 		if err != nil {
 			return nil, err
 		}
-		u, err := p.record(e.member, r.str, x, in)
+		u, err := p.record(uint64(e.member), r.str, x, in)
 		if err != nil {
 			return nil, err
 		}
@@ -282,7 +289,7 @@ type extra struct {
 	kind   recordKind
 	stream int
 	group  int
-	member uint64
+	member uint32
 }
 
 // extras lists the checkpoints of the process's streams, and then their calls in
@@ -347,7 +354,7 @@ func (s *fileSource) hash() uint64 {
 	}
 	sum := uint64(0)
 	for j := range info.Streams {
-		sum += hashPart(info.inIts, info.Streams[j].Thread, info.Streams[j].hash)
+		sum += hashPart(int(info.inIts), info.Streams[j].Thread, info.Streams[j].hash)
 	}
 	return sum
 }

@@ -48,7 +48,7 @@ func (v *Verifier) stream(i, j int, s *efg.Stream, defs []efg.Def) error {
 	}
 	if at := [2]int{i, j}; !v.walked[g][at] {
 		v.walked[g][at] = true
-		v.sums[g] += hashPart(info.inIts, s.Thread, hash)
+		v.sums[g] += hashPart(int(info.inIts), s.Thread, hash)
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func (v *Verifier) Close() error {
 				if err != nil {
 					return fmt.Errorf("rank %d: %w", p.Rank, err)
 				}
-				sum += hashPart(p.inIts, s.Thread, hash)
+				sum += hashPart(int(p.inIts), s.Thread, hash)
 			}
 		}
 		if sum != want[g] {

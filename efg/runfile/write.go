@@ -74,6 +74,8 @@ type source interface {
 	// info returns everything about the process except its records. World, rank and size are
 	// those of its MPI_COMM_WORLD.
 	info() *ProcInfo
+	// began is when the process began, or the first of its world, Unix ns.
+	began() int64
 	// inCall reports whether a stream has a call in progress.
 	inCall() bool
 	// traced reports whether a stream may have the times of each event.
@@ -118,6 +120,7 @@ type runWriter struct {
 	groups    []writtenGroup
 	procs     []ProcInfo
 	streams   int
+	common    known[StreamShared, StreamShared]
 	stats     []statsBlock
 	traces    []traceBlock
 	exact     bool // few processes: each stream's hash is kept, and each process's id
@@ -234,17 +237,21 @@ func (rw *runWriter) header() error {
 // process adds a prepared process.
 func (rw *runWriter) process(at *placed, records []*record) error {
 	info := *at.source.info()
-	info.world, info.inIts = at.world, at.rank
+	info.world, info.inIts = int32(at.world), int32(at.rank)
 	switch {
 	case rw.noTimes && rw.partial:
-		info.Start = info.began
+		info.Start = at.source.began()
 	case rw.noTimes:
 		info.Start = 0
 	}
 	if !rw.exact && !rw.partial {
 		info.PID = 0 // would take more than all the rest of the index
 	}
-	info.Streams = append([]StreamInfo(nil), info.Streams...)
+	info.Streams = slices.Clone(info.Streams)
+	streams := make([]StreamShared, len(info.Streams))
+	for i := range streams {
+		streams[i] = *info.Streams[i].StreamShared
+	}
 	rw.str(info.Host)
 	rw.str(info.MPI)
 	rw.str(strings.Join(info.Command, "\x00"))
@@ -255,14 +262,17 @@ func (rw *runWriter) process(at *placed, records []*record) error {
 		}
 		switch u.kind {
 		case recordDefs:
-			info.defs = id
+			info.defs = int32(id)
 		case recordGraph:
-			info.Streams[i-1].group = id
+			streams[i-1].group = id
 		case recordCheckpoints:
-			info.Streams[u.stream].checkpoints = id + 1
+			streams[u.stream].checkpoints = id + 1
 		case recordPending:
-			info.Streams[u.stream].pending = id
+			streams[u.stream].pending = id
 		}
+	}
+	for i := range streams {
+		info.Streams[i].StreamShared = rw.common.of(streams[i], func() *StreamShared { return &streams[i] })
 	}
 	if !rw.exact {
 		rw.hashes[hashGroupOf(&info, rw.worlds)] += at.source.hash()

@@ -98,7 +98,7 @@ func NewInfo(path string, r *runfile.Run, all bool, most int) (*Info, error) {
 	}
 	graphs := map[int]bool{}
 	hosts := map[string]bool{}
-	last, graph := &runfile.ProcInfo{}, -1 // most processes are like the previous one
+	last, graph := &runfile.ProcInfo{ProcShared: &runfile.ProcShared{}}, -1 // most processes are like the previous one
 	for i := range r.Procs {
 		p := &r.Procs[i]
 		if !slices.Equal(p.Command, last.Command) || p.MPI != last.MPI {
