@@ -11,7 +11,7 @@ import (
 )
 
 // cacheSize is the approximate maximum size in memory of the decoded blocks that are kept.
-const cacheSize = 128 << 20
+const cacheSize = 64 << 20
 
 // blockCache keeps the most recently used decoded blocks of groups. Runs that are read together
 // share one.

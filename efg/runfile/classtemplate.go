@@ -87,7 +87,7 @@ func (r *Run) ClassTemplate(i int) (*ClassTemplate, error) {
 
 // relative lists the relative ranks among the cells of a graph.
 func (t *ClassTemplate) relative(p *readGroup, vals []uint64, nodes []efg.Node, in *ranks, defs []efg.Def) (out templateStream) {
-	attr, last := 0, -1
+	attr, last := 0, int32(-1)
 	for i := range p.places {
 		at := &p.places[i]
 		if at.node != last {
@@ -95,13 +95,13 @@ func (t *ClassTemplate) relative(p *readGroup, vals []uint64, nodes []efg.Node, 
 		}
 		switch {
 		case at.what == cellWord && vals[i]&7 == token.Relative:
-			out.words = append(out.words, relativeWord{at.node, at.index, t.comm(&nodes[at.node], in, defs), vals[i]})
+			out.words = append(out.words, relativeWord{int(at.node), int(at.index), t.comm(&nodes[at.node], in, defs), vals[i]})
 		case at.what == cellSeq && (at.role == roleValues || at.role == roleElems):
 			if at.role == roleValues {
 				attr++
 			}
 			if p.bodies[vals[i]].Relative() {
-				out.seqs = append(out.seqs, relativeSeq{at.node, attr, t.comm(&nodes[at.node], in, defs), at.role == roleElems})
+				out.seqs = append(out.seqs, relativeSeq{int(at.node), attr, t.comm(&nodes[at.node], in, defs), at.role == roleElems})
 			}
 		}
 	}

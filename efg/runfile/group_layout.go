@@ -11,15 +11,15 @@ import (
 
 // place describes a cell of a record, as determined by the record's shape.
 type place struct {
-	what   cellKind // cellNumber, cellWord, cellText or cellSeq
-	column int      // of its constant values
-	role   int      // cellSeq
 	// The group of cells whose last value predicts this one's: for words the header, or the
 	// kind of definition, and their number there.
-	of    uint64
-	index int
-	node  int  // of a graph's cell
-	peer  bool // a word that may hold a rank
+	of     uint64
+	index  int32
+	node   int32    // of a graph's cell
+	column int16    // of its constant values
+	what   cellKind // cellNumber, cellWord, cellText or cellSeq
+	role   int8     // cellSeq
+	peer   bool     // a word that may hold a rank
 }
 
 // Columns of a block of groups. Those of the roles' sequences follow.
@@ -58,7 +58,12 @@ func roleColumn(role int) int { return colRoles + role*seq.BodyColumns }
 // layout lists the cells of a record with this shape, which flatten makes. The shape must be
 // complete.
 func layout(kind recordKind, shape []uint64) []place {
-	l := &layouter{shape: shape[1:]}
+	return slices.Clone(layoutIn(nil, kind, shape)) // it is kept, so without spare capacity
+}
+
+// layoutIn is layout into a slice with room for the result.
+func layoutIn(room []place, kind recordKind, shape []uint64) []place {
+	l := &layouter{shape: shape[1:], places: room[:0]}
 	switch kind {
 	case recordCheckpoints:
 		l.checkpoints(shape[0])
@@ -69,18 +74,18 @@ func layout(kind recordKind, shape []uint64) []place {
 	}
 	for i := range int(shape[0]) {
 		if kind == recordGraph {
-			l.node = i
+			l.node = int32(i)
 			l.graphNode()
 		} else {
 			l.def()
 		}
 	}
-	return slices.Clone(l.places) // it is kept, so without spare capacity
+	return l.places
 }
 
 type layouter struct {
 	shape  []uint64
-	node   int
+	node   int32
 	places []place
 }
 
@@ -99,9 +104,9 @@ func (l *layouter) add(p place) {
 	l.places = append(l.places, p)
 }
 
-func (l *layouter) number(column int) { l.add(place{what: cellNumber, column: column}) }
+func (l *layouter) number(column int16) { l.add(place{what: cellNumber, column: column}) }
 
-func (l *layouter) seq(role, length int) {
+func (l *layouter) seq(role int8, length int16) {
 	l.number(length)
 	l.add(place{what: cellSeq, column: colSeq, role: role})
 }
@@ -111,7 +116,7 @@ func (l *layouter) graphNode() {
 	l.shape = l.shape[edges:]
 	for k := 1; k < int(header>>24&0xff); k++ {
 		if mask>>k&1 == 0 {
-			l.add(place{what: cellWord, column: colWord + k, of: header, index: k, peer: isPeer(header, k)})
+			l.add(place{what: cellWord, column: colWord + int16(k), of: header, index: int32(k), peer: isPeer(header, k)})
 		}
 	}
 	if signature.Header(header).Counted() {
@@ -157,7 +162,7 @@ func (l *layouter) checkpoints(nodes uint64) {
 func (l *layouter) def() {
 	kind, flags, words := l.next(), l.next(), l.next()
 	word := func(k int) {
-		l.add(place{what: cellWord, column: colDefWord + min(k, 7), of: kind, index: k})
+		l.add(place{what: cellWord, column: colDefWord + int16(min(k, 7)), of: kind, index: int32(k)})
 	}
 	if flags&defDerived == 0 {
 		word(0)
@@ -176,52 +181,91 @@ func (l *layouter) def() {
 // predictions holds the last values of cells, which predict the next ones. Both the writer and
 // the reader of a block keep them.
 type predictions struct {
-	words  map[wordPrediction]uint64
+	defs   map[defPrediction]uint64
+	nodes  map[nodePrediction]*lastWords
+	any    nodePrediction // with the header of the current node
+	here   nodePrediction // with its callsite, too
+	ofAny  *lastWords
+	ofHere *lastWords
 	site   uint64 // token of the callsite of the current node
 	weight uint64
 	text   uint64
 	masks  map[uint64]uint64
 }
 
-type wordPrediction struct {
-	of, site uint64
-	index    int
+// defPrediction is a word of definitions of a kind.
+type defPrediction struct {
+	kind  uint64
+	index int32
+}
+
+// nodePrediction is nodes with a header, at a callsite; site is 0 for those at any.
+type nodePrediction struct{ header, site uint64 }
+
+// lastWords are the last words of such nodes.
+type lastWords struct {
+	known  uint64 // set
+	tokens [signature.MaxWords]uint64
 }
 
 func newPredictions() *predictions {
-	return &predictions{words: map[wordPrediction]uint64{}, masks: map[uint64]uint64{}}
+	return &predictions{defs: map[defPrediction]uint64{}, nodes: map[nodePrediction]*lastWords{}, masks: map[uint64]uint64{}}
 }
 
-func (p *predictions) wordsLike(at *place) wordPrediction {
-	g := wordPrediction{of: at.of, index: at.index}
-	if at.column >= colWord && at.index > 1 {
-		g.site = p.site
+// lastOf finds the last words of nodes.
+func (p *predictions) lastOf(of nodePrediction) *lastWords {
+	l := p.nodes[of]
+	if l == nil {
+		l = &lastWords{}
+		p.nodes[of] = l
 	}
-	return g
+	return l
+}
+
+// atNode finds the last words of nodes with the header of a cell's node, and of those from its
+// callsite.
+func (p *predictions) atNode(at *place) (any, here *lastWords) {
+	if want := (nodePrediction{at.of, 0}); p.ofAny == nil || p.any != want {
+		p.any, p.ofAny = want, p.lastOf(want)
+	}
+	if at.index <= 1 {
+		return p.ofAny, p.ofAny
+	}
+	if want := (nodePrediction{at.of, p.site}); p.ofHere == nil || p.here != want {
+		p.here, p.ofHere = want, p.lastOf(want)
+	}
+	return p.ofAny, p.ofHere
 }
 
 // word returns the predicted token: the last word of this kind from this callsite, or otherwise
 // from any.
 func (p *predictions) word(at *place) (predicted uint64) {
-	g := p.wordsLike(at)
-	predicted, ok := p.words[g]
-	if !ok {
-		g.site = 0
-		predicted = p.words[g]
+	if at.column < colWord {
+		return p.defs[defPrediction{at.of, at.index}]
 	}
-	return predicted
+	any, here := p.atNode(at)
+	if here.known>>at.index&1 != 0 {
+		return here.tokens[at.index]
+	}
+	return any.tokens[at.index]
 }
 
 func (p *predictions) noteWord(at *place, token uint64) {
-	g := p.wordsLike(at)
-	p.words[g] = token
-	if g.site != 0 {
-		g.site = 0
-		p.words[g] = token
+	if at.column < colWord {
+		p.defs[defPrediction{at.of, at.index}] = token
+		return
 	}
+	any, here := p.atNode(at)
+	any.note(at.index, token)
+	here.note(at.index, token)
 	if at.column == colWord+1 {
 		p.site = token
 	}
+}
+
+func (l *lastWords) note(index int32, token uint64) {
+	l.known |= 1 << index
+	l.tokens[index] = token
 }
 
 // tokenChange encodes a token relative to the predicted one.

@@ -35,7 +35,7 @@ func (l *layouter) pending() {
 	header := l.next()
 	l.number(colCount)
 	for k := 1; k < signature.Header(header).Words(); k++ {
-		l.add(place{what: cellWord, column: colWord + k, of: header, index: k, peer: isPeer(header, k)})
+		l.add(place{what: cellWord, column: colWord + int16(k), of: header, index: int32(k), peer: isPeer(header, k)})
 	}
 }
 

@@ -3,6 +3,7 @@ package runfile
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/efg-tools/efg/efg"
@@ -42,6 +43,7 @@ type groupReader struct {
 	headers []uint64
 	bodies  []*seq.Body
 	total   uint64 // values in the block, which bounds all counts
+	room    []place
 	predictions
 }
 
@@ -79,7 +81,8 @@ func (r *groupReader) group() *readGroup {
 		return p
 	}
 	p.key = keyOf(p.kind, p.shape)
-	p.places = layout(p.kind, p.shape)
+	r.room = layoutIn(r.room, p.kind, p.shape)
+	p.places = slices.Clone(r.room)
 	p.cells = make([]readCell, len(p.places))
 	for i := range p.places {
 		r.cell(p, &p.cells[i], &p.places[i])
@@ -192,16 +195,16 @@ func (r *groupReader) cell(p *readGroup, c *readCell, at *place) {
 		c.v = r.constantSeq(p, at)
 	case cellWord:
 		predicted := r.word(at)
-		c.v = tokenChanged(r.Get(at.column), predicted)
+		c.v = tokenChanged(r.Get(int(at.column)), predicted)
 		r.noteWord(at, c.v)
 		if c.v&7 == token.Wide && c.v>>3 >= uint64(len(p.wide)) {
 			r.Failf("wide word %d of %d", c.v>>3, len(p.wide))
 		}
 	case cellText:
-		c.v = r.text + uint64(block.Unzigzag(r.Get(at.column)))
+		c.v = r.text + uint64(block.Unzigzag(r.Get(int(at.column))))
 		r.text = c.v
 	default:
-		c.v = r.Get(at.column)
+		c.v = r.Get(int(at.column))
 		if at.column == colWeight {
 			c.v = r.weight + uint64(block.Unzigzag(c.v))
 			r.weight = c.v
@@ -210,7 +213,7 @@ func (r *groupReader) cell(p *readGroup, c *readCell, at *place) {
 }
 
 func (r *groupReader) constantSeq(p *readGroup, at *place) uint64 {
-	back := r.Below(at.column, uint64(len(p.bodies))+1, "sequence")
+	back := r.Below(int(at.column), uint64(len(p.bodies))+1, "sequence")
 	if back > 0 {
 		return uint64(len(p.bodies)) - back
 	}
@@ -219,10 +222,10 @@ func (r *groupReader) constantSeq(p *readGroup, at *place) uint64 {
 }
 
 // localBody reads the group's next body.
-func (r *groupReader) localBody(p *readGroup, role int) {
+func (r *groupReader) localBody(p *readGroup, role int8) {
 	back := r.Below(colBody, uint64(len(r.bodies))+1, "body")
 	if back == 0 {
-		r.bodies = append(r.bodies, seq.TakeBody(r.Block, roleColumn(role), r.load))
+		r.bodies = append(r.bodies, seq.TakeBody(r.Block, roleColumn(int(role)), r.load))
 		back = 1
 	}
 	p.bodies = append(p.bodies, r.bodies[uint64(len(r.bodies))-back])

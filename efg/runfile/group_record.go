@@ -24,7 +24,7 @@ func (p *readGroup) record(m uint64, text func(uint64) (string, error), defs *de
 		}
 		if at.peer {
 			c.rank, c.size = r.rank, r.size
-			if p.objectOf(at.node) {
+			if p.objectOf(int(at.node)) {
 				c.rank, c.size = r.of(c.Word(object))
 			}
 		}
@@ -36,7 +36,7 @@ func (p *readGroup) record(m uint64, text func(uint64) (string, error), defs *de
 }
 
 func (p *readGroup) cellOf(at *place, v uint64, c *wordContext, text func(uint64) (string, error)) (to cell, err error) {
-	to = cell{kind: at.what, v: v, role: at.role}
+	to = cell{kind: at.what, v: v, role: int(at.role)}
 	switch {
 	case at.what == cellSeq:
 		if v >= uint64(len(p.bodies)) {

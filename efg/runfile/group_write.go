@@ -112,12 +112,12 @@ func (w *groupWriter) constant(p *recordGroup, c *groupCell, at *place, local *l
 	switch at.what {
 	case cellSeq:
 		if n, ok := local.order[v]; ok {
-			w.put(at.column, uint64(len(local.order))-n)
+			w.put(int(at.column), uint64(len(local.order))-n)
 			return
 		}
-		w.put(at.column, 0)
+		w.put(int(at.column), 0)
 		local.order[v] = uint64(len(local.order))
-		w.body(p, v, at.role)
+		w.body(p, v, int(at.role))
 	case cellWord:
 		predicted := w.word(at)
 		if c.isEither() && v != predicted {
@@ -125,16 +125,16 @@ func (w *groupWriter) constant(p *recordGroup, c *groupCell, at *place, local *l
 		} else if values := c.chosen(); values == &c.relative {
 			v = values.first
 		}
-		w.put(at.column, tokenChange(v, predicted))
+		w.put(int(at.column), tokenChange(v, predicted))
 		w.noteWord(at, v)
 	case cellText:
-		w.put(at.column, block.Zigzag(int64(v-w.text)))
+		w.put(int(at.column), block.Zigzag(int64(v-w.text)))
 		w.text = v
 	default:
 		if at.column == colWeight {
 			v, w.weight = block.Zigzag(int64(v-w.weight)), v
 		}
-		w.put(at.column, v)
+		w.put(int(at.column), v)
 	}
 }
 
@@ -172,7 +172,7 @@ func (w *groupWriter) varyingSeq(p *recordGroup, values *memberValues, at *place
 	}
 	w.put(colBodies, uint64(len(added)))
 	for _, v := range added {
-		w.body(p, v, at.role)
+		w.body(p, v, int(at.role))
 	}
 	seq.PutBody(&w.cols, roleColumn(roleMember), seq.SmallerBody(raw, delta))
 }

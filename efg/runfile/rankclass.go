@@ -2,6 +2,7 @@ package runfile
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -46,6 +47,12 @@ func (r *Run) RankClass(i int) (key ClassKey, ok bool, err error) {
 		key.addKey(graph.list[s.member])
 	}
 	return key, true, nil
+}
+
+// Unlike reports whether no other process can be of the class of Procs[i]: no other stream has
+// a graph of the shape of one of its streams.
+func (r *Run) Unlike(i int) bool {
+	return slices.ContainsFunc(r.Procs[i].Streams, func(s StreamInfo) bool { return r.shapes[s.Class] == 1 })
 }
 
 // Traced reports whether the file has the times of each call of Procs[i].

@@ -33,7 +33,8 @@ type Run struct {
 	strs     []string
 	worlds   []worldInfo
 	groups   []groupRef
-	parts    []int // numbers of the blocks with parts of long sequences
+	shapes   []uint32 // of each class of streams: their number
+	parts    []int    // numbers of the blocks with parts of long sequences
 	stats    []statsBlock
 	traces   []traceBlock
 	exact    bool // each stream has its hash

@@ -156,11 +156,12 @@ func (r *Run) readStreams(b *block.Block, all []StreamInfo) {
 	}
 }
 
-// number completes what the properties do not contain: ranks in the run, and which member of
-// its group each process and stream is.
+// number completes what the properties do not contain: ranks in the run, which member of its
+// group each process and stream is, and how many streams have a graph of each shape.
 func (r *Run) number() {
 	bases := worldBases(r.worlds)
 	in := make([]uint32, len(r.groups))
+	r.shapes = make([]uint32, len(r.groups))
 	member := func(group int) uint32 {
 		in[group]++
 		return in[group] - 1
@@ -183,6 +184,7 @@ func (r *Run) number() {
 				s.Bytes = (b.Length + b.members - 1) / b.members
 			}
 			s.member = member(s.group)
+			r.shapes[s.Class]++
 			if s.checkpoints > 0 {
 				s.checkpointMember = member(s.checkpoints - 1)
 			}

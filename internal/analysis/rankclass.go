@@ -67,8 +67,11 @@ func (r *classReader) process(i int, times bool) (*Process, error) {
 }
 
 func (r *classReader) read(i int, times bool) (*Process, error) {
-	if times && r.run.Traced(i) {
+	if times && (r.run.Traced(i) || r.run.Unlike(i)) {
 		return r.alone(i, r.run.Process)
+	}
+	if r.run.Unlike(i) {
+		return r.alone(i, r.run.Untimed)
 	}
 	key, ok, err := r.run.RankClass(i)
 	switch {

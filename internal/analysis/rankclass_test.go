@@ -163,15 +163,19 @@ func compareClasses(t *testing.T, run *runfile.Run) int {
 		procs = append(procs, i)
 	}
 	var mu sync.Mutex
-	classes := map[runfile.ClassKey]bool{}
+	classes := map[runfile.ClassKey]int{}
+	var unlike []runfile.ClassKey // of processes that are compared with no other
 	err := analysis.EachProcess(run, procs, func(p *analysis.Process) error {
 		mu.Lock()
 		defer mu.Unlock()
 		key, ok := p.Class()
 		if !ok {
-			t.Errorf("rank %d has no class", p.Data.Rank)
+			if key, ok, _ = run.RankClass(p.Number()); !ok {
+				t.Errorf("rank %d has no class", p.Data.Rank)
+			}
+			unlike = append(unlike, key)
 		}
-		classes[key] = true
+		classes[key]++
 		data, err := run.Process(p.Number())
 		if err != nil {
 			return err
@@ -187,6 +191,11 @@ func compareClasses(t *testing.T, run *runfile.Run) int {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, key := range unlike {
+		if classes[key] > 1 {
+			t.Errorf("a process is compared with no other, though %d are of its class", classes[key])
+		}
 	}
 	return len(classes)
 }
