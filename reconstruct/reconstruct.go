@@ -212,7 +212,7 @@ func (e *Event) tick() error {
 // Times returns the start and end of the call, in nanoseconds since the run began; ok is false
 // if they were not recorded. FORMAT.md of package efg, "Times", states their accuracy.
 // Processes on one machine share a clock; those of different machines agree as well as their
-// wall clocks do.
+// wall clocks do, unless runfile.Run.Correct was called.
 func (e *Event) Times() (start, end int64, ok bool) { return e.start, e.end, e.clock != nil }
 
 // known reports whether the event can be described completely: whether its array of requests,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -15,8 +16,9 @@ import (
 )
 
 type checkOptions struct {
-	top  int
-	json bool
+	clock string
+	top   int
+	json  bool
 }
 
 func newCheck() *cobra.Command {
@@ -43,6 +45,7 @@ hung, 1 if anything else was found, 0 if nothing was. See docs/check.md.`,
 		},
 	}
 	f := cmd.Flags()
+	clockFlag(cmd, &opt.clock)
 	f.IntVar(&opt.top, "top", 20, "findings to show per kind; 0: all")
 	f.BoolVar(&opt.json, "json", false, "write JSON")
 	return cmd
@@ -57,6 +60,9 @@ func checkRun(path string, opt *checkOptions, out, errOut io.Writer) error {
 		return err
 	}
 	defer r.Close()
+	if err := correctClocks(context.Background(), r, opt.clock, errOut); err != nil {
+		return err
+	}
 	bar := newProgress(errOut, "ranks", uint64(len(r.Procs)))
 	rep, err := check.New(r, bar.part)
 	bar.close()

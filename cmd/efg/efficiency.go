@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 type efficiencyOptions struct {
 	scaling string
 	windows int
+	clock   string
 	top     int
 	json    bool
 }
@@ -56,6 +58,7 @@ rest times of any kind. See docs/efficiency.md.`,
 	f := cmd.Flags()
 	f.StringVar(&opt.scaling, "scaling", "auto", "how the work grows with the ranks: strong (not at all), weak (in proportion), auto")
 	f.IntVar(&opt.windows, "windows", 0, "divide each run into this many parts of equal time")
+	clockFlag(cmd, &opt.clock)
 	f.IntVar(&opt.top, "top", 10, "callsites whose models to show; 0: all")
 	f.BoolVar(&opt.json, "json", false, "write JSON")
 	return cmd
@@ -81,7 +84,7 @@ func showEfficiency(paths []string, opt *efficiencyOptions, out, errOut io.Write
 	var runs []*efficiency.Run
 	var times []map[efficiency.Site]float64
 	for _, path := range paths {
-		r, sites, err := efficiencyOf(path, opt.windows, len(paths) > 2, errOut)
+		r, sites, err := efficiencyOf(path, opt, len(paths) > 2, errOut)
 		if err != nil {
 			return err
 		}
@@ -96,14 +99,17 @@ func showEfficiency(paths []string, opt *efficiencyOptions, out, errOut io.Write
 }
 
 // efficiencyOf also returns the times at callsites, if they are wanted.
-func efficiencyOf(path string, windows int, sites bool, errOut io.Writer) (*efficiency.Run, map[efficiency.Site]float64, error) {
+func efficiencyOf(path string, opt *efficiencyOptions, sites bool, errOut io.Writer) (*efficiency.Run, map[efficiency.Site]float64, error) {
 	r, err := openShown(path, false)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer r.Close()
+	if err := correctClocks(context.Background(), r, opt.clock, errOut); err != nil {
+		return nil, nil, err
+	}
 	bar := newProgress(errOut, "ranks", uint64(len(r.Procs)))
-	e, err := efficiency.New(r, windows, bar.show)
+	e, err := efficiency.New(r, opt.windows, bar.show)
 	bar.close()
 	if errors.Is(err, efficiency.ErrNoTimes) {
 		return nil, nil, usageError("%s: %w", path, err)

@@ -16,6 +16,7 @@ import (
 
 type phasesOptions struct {
 	ranks string
+	clock string
 	top   int
 	json  bool
 }
@@ -42,6 +43,7 @@ table shows the difference between the first and the last. See docs/phases.md.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&opt.ranks, "rank", "", "ranks to include, as in 0-3,7 (default all)")
+	clockFlag(cmd, &opt.clock)
 	f.IntVar(&opt.top, "top", 40, "rows in the table; 0: all")
 	f.BoolVar(&opt.json, "json", false, "write JSON")
 	return cmd
@@ -51,7 +53,7 @@ func showPhases(path string, opt *phasesOptions, out, errOut io.Writer) error {
 	if err := checkTop(opt.top, "rows"); err != nil {
 		return err
 	}
-	return overRanks(path, opt.ranks, opt.json, errOut, phases.New, func(r *runfile.Run, _ []int, rep *phases.Report) error {
+	return overRanks(path, opt.ranks, opt.json, errOut, withClocks(opt.clock, errOut, phases.New), func(r *runfile.Run, _ []int, rep *phases.Report) error {
 		return writeAnswer(out, opt.json, func() any { return jsondoc.NewPhases(path, rep) },
 			func(w *bufio.Writer) { writePhases(w, path, r, rep, opt.top) })
 	})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +16,7 @@ import (
 )
 
 func newQuery() *cobra.Command {
-	var format string
+	var format, clock string
 	cmd := &cobra.Command{
 		Use:   "query FILE QUERY",
 		Short: "Select or count operations and messages",
@@ -37,7 +38,7 @@ as written by efg reconstruct.`,
 		Args:              argCount(cobra.ExactArgs(2)),
 		ValidArgsFunction: completeRuns(1, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := queryRun(args[0], args[1], format, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			err := queryRun(args[0], args[1], format, clock, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			var wrong *query.Error
 			if errors.As(err, &wrong) {
 				return &exitError{2, err}
@@ -45,12 +46,13 @@ as written by efg reconstruct.`,
 			return err
 		},
 	}
+	clockFlag(cmd, &clock)
 	cmd.Flags().StringVar(&format, "format", "", "jsonl, text or mtf")
 	completeWords(cmd, "format", "jsonl", "text", "mtf")
 	return cmd
 }
 
-func queryRun(path, text, format string, out, errOut io.Writer) error {
+func queryRun(path, text, format, clock string, out, errOut io.Writer) error {
 	format = eventFormat(format, out)
 	write, err := eventWriter(format)
 	if err != nil {
@@ -68,6 +70,14 @@ func queryRun(path, text, format string, out, errOut io.Writer) error {
 		return err
 	}
 	defer r.Close()
+	if err := checkClock(clock); err != nil {
+		return err
+	}
+	if q.NeedsTimes() {
+		if err := correctClocks(context.Background(), r, clock, errOut); err != nil {
+			return err
+		}
+	}
 	bar := progressBeside(out, errOut, uint64(len(r.Procs)))
 	defer bar.close()
 	q.Progress = bar.show

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 
@@ -18,6 +19,7 @@ type reconstructOptions struct {
 	thread   int
 	from, to uint64
 	format   string
+	clock    string
 	verify   bool
 }
 
@@ -47,6 +49,7 @@ JSON Lines in the terms of the MPI Trace Format.`,
 	f.Uint64Var(&opt.from, "from", 0, "first event to show, counted from 0 in each stream")
 	f.Uint64Var(&opt.to, "to", 0, "event to stop before (default: end of the stream)")
 	f.StringVar(&opt.format, "format", "", "jsonl, text or mtf")
+	clockFlag(cmd, &opt.clock)
 	f.BoolVar(&opt.verify, "verify", false, "compare the number and hash of the events with the recorder's")
 	completeWords(cmd, "format", "jsonl", "text", "mtf")
 	return cmd
@@ -76,6 +79,14 @@ func reconstructRun(path string, opt reconstructOptions, out, errOut io.Writer) 
 	procs, err := set.find(r)
 	if err != nil {
 		return err
+	}
+	if err := checkClock(opt.clock); err != nil {
+		return err
+	}
+	if !opt.verify {
+		if err := correctClocks(context.Background(), r, opt.clock, errOut); err != nil {
+			return err
+		}
 	}
 	bar := progressBeside(out, errOut, uint64(len(procs)))
 	defer bar.close()

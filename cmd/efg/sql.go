@@ -24,6 +24,7 @@ import (
 // sqlOptions are the limits of a statement, and the format of its rows.
 type sqlOptions struct {
 	format, memory string
+	clock          string
 	time           time.Duration
 }
 
@@ -46,6 +47,7 @@ nothing is stored. The dialect is SQLite's, read-only.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&opt.format, "format", "table", "table, csv or json (one object per line)")
+	clockFlag(cmd, &opt.clock)
 	f.DurationVar(&opt.time, "time-limit", time.Hour, "time limit of the statement; 0: none")
 	f.StringVar(&opt.memory, "memory", "1GiB", "memory limit of SQLite")
 	completeWords(cmd, "format", "table", "csv", "json")
@@ -71,6 +73,14 @@ func sqlRun(path, statement string, opt *sqlOptions, out, errOut io.Writer) erro
 	defer r.Close()
 	ctx, stop := opt.context()
 	defer stop()
+	if err := checkClock(opt.clock); err != nil {
+		return err
+	}
+	if sql.NamesEvents(statement) {
+		if err := correctClocks(ctx, r, opt.clock, errOut); err != nil {
+			return err
+		}
+	}
 	db, err := sql.Open(ctx, r, sql.Limits{Memory: memory})
 	if err != nil {
 		return err

@@ -20,6 +20,7 @@ import (
 
 type timelineOptions struct {
 	from, to, ranks string
+	clock           string
 	width, rows     int
 	slices          int
 	png, svg        string
@@ -49,6 +50,7 @@ See docs/timeline.md.`,
 	f.StringVar(&opt.from, "from", "", "start at this `TIME` of the run (default: its start)")
 	f.StringVar(&opt.to, "to", "", "end at this `TIME` of the run (default: its end)")
 	f.StringVar(&opt.ranks, "rank", "", "ranks to show, as in 0-3,7 (default all)")
+	clockFlag(cmd, &opt.clock)
 	f.IntVar(&opt.width, "width", 0, "cells per row; up to twice as many are shown (default 50; 800 for pictures and JSON)")
 	f.IntVar(&opt.rows, "rows", 0, "maximum number of rows; more ranks share rows (default 32; 512 for pictures and JSON)")
 	f.IntVar(&opt.slices, "slices", 0, "with --json: list the calls if there are at most `N`")
@@ -109,6 +111,9 @@ func viewTimeline(ctx context.Context, r *runfile.Run, opt *timelineOptions, err
 	defaultTo(&q.Width, text, 50, 800)
 	defaultTo(&q.Rows, text, 32, 512)
 	if q.Procs, err = set.find(r); err != nil {
+		return nil, err
+	}
+	if err := correctClocks(ctx, r, opt.clock, errOut); err != nil {
 		return nil, err
 	}
 	t, err := timeline.New(r)

@@ -20,6 +20,7 @@ import (
 
 type waitsOptions struct {
 	ranks string
+	clock string
 	top   int
 	json  bool
 }
@@ -52,6 +53,7 @@ The times of each call are needed: efg run --time trace. See docs/waits.md.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&opt.ranks, "rank", "", "ranks whose waits to show, as in 0-3,7 (default all)")
+	clockFlag(cmd, &opt.clock)
 	f.IntVar(&opt.top, "top", 20, "rows in the table; 0: all")
 	f.BoolVar(&opt.json, "json", false, "write JSON")
 	return cmd
@@ -61,7 +63,7 @@ func showWaits(path string, opt *waitsOptions, out, errOut io.Writer) error {
 	if err := checkTop(opt.top, "rows"); err != nil {
 		return err
 	}
-	err := overRanks(path, opt.ranks, opt.json, errOut, waits.New, func(r *runfile.Run, _ []int, rep *waits.Report) error {
+	err := overRanks(path, opt.ranks, opt.json, errOut, withClocks(opt.clock, errOut, waits.New), func(r *runfile.Run, _ []int, rep *waits.Report) error {
 		return writeAnswer(out, opt.json, func() any { return jsondoc.NewWaits(path, rep) },
 			func(w *bufio.Writer) { writeWaits(w, path, r, rep, opt.top) })
 	})

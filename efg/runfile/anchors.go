@@ -185,6 +185,9 @@ func (r *Run) Machines() []int {
 	return list
 }
 
+// Corrected reports whether Correct has been called.
+func (r *Run) Corrected() bool { return r.corrections != nil }
+
 // Correct corrects the times of all streams that are read from now on: lines are for each machine,
 // see Machines, warps for each stream of each process; nil changes nothing. It must not be called
 // while others read the run.

@@ -11,6 +11,7 @@ import (
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/check"
+	"github.com/efg-tools/efg/internal/analysis/clocks"
 	"github.com/efg-tools/efg/internal/analysis/diff"
 	"github.com/efg-tools/efg/internal/analysis/efficiency"
 	"github.com/efg-tools/efg/internal/analysis/loops"
@@ -62,10 +63,11 @@ var questions = map[string]question{
 	reportPath:    {[]string{"rank", "by"}, askReport},
 	"/graph":      {[]string{"rank", "thread", "collapse", "format", "colour"}, askGraph},
 	"/loops":      {[]string{"rank", "ranges"}, askLoops},
-	"/phases":     {[]string{"rank"}, askPhases},
-	"/waits":      {[]string{"rank"}, askWaits},
-	"/efficiency": {[]string{"windows"}, askEfficiency},
-	"/check":      {nil, askCheck},
+	"/phases":     {[]string{"rank", "clock"}, askPhases},
+	"/waits":      {[]string{"rank", "clock"}, askWaits},
+	"/clocks":     {nil, askClocks},
+	"/efficiency": {[]string{"windows", "clock"}, askEfficiency},
+	"/check":      {[]string{"clock"}, askCheck},
 	"/diff":       {[]string{"ranks", "with", "ranges"}, askDiff},
 }
 
@@ -176,8 +178,40 @@ func askLoops(q *query) answerer {
 	})
 }
 
+// clock is the parameter that says whose clocks times are by.
+func (q *query) clock() string { return q.choice("clock", "corrected", "corrected", "raw") }
+
+// correct makes the times of a run of several machines agree, unless raw ones are wanted.
+func correct(ctx context.Context, run *runfile.Run, clock string) error {
+	if clock == "raw" || !clocks.Needed(run) {
+		return nil
+	}
+	_, err := clocks.Correct(ctx, run, nil)
+	if errors.Is(err, match.ErrNoTimes) {
+		return nil
+	}
+	return err
+}
+
+func askClocks(*query) answerer {
+	return asJSON(func(in *input) (any, error) {
+		rep, err := clocks.Correct(in, in.run, nil)
+		if errors.Is(err, match.ErrNoTimes) {
+			return nil, &statusError{http.StatusUnprocessableEntity, err.Error()}
+		}
+		if err != nil {
+			return nil, err
+		}
+		return jsondoc.NewClocks(in.name, len(in.run.Procs), rep), nil
+	})
+}
+
 func askPhases(q *query) answerer {
+	clock := q.clock()
 	return ofRanks(q, "rank", func(in *input, procs []int) (any, error) {
+		if err := correct(in, in.run, clock); err != nil {
+			return nil, err
+		}
 		rep, err := phases.New(in.run, procs)
 		if err != nil {
 			return nil, err
@@ -187,7 +221,11 @@ func askPhases(q *query) answerer {
 }
 
 func askWaits(q *query) answerer {
+	clock := q.clock()
 	return ofRanks(q, "rank", func(in *input, procs []int) (any, error) {
+		if err := correct(in, in.run, clock); err != nil {
+			return nil, err
+		}
 		rep, err := waits.New(in.run, procs)
 		if errors.Is(err, match.ErrNoTimes) {
 			return nil, &statusError{http.StatusUnprocessableEntity, err.Error()}
@@ -203,8 +241,11 @@ func askWaits(q *query) answerer {
 const mostWindows = 10_000
 
 func askEfficiency(q *query) answerer {
-	windows := q.number("windows", 0, 0, mostWindows)
+	windows, clock := q.number("windows", 0, 0, mostWindows), q.clock()
 	return asJSON(func(in *input) (any, error) {
+		if err := correct(in, in.run, clock); err != nil {
+			return nil, err
+		}
 		r, err := efficiency.New(in.run, windows)
 		if errors.Is(err, efficiency.ErrNoTimes) {
 			return nil, &statusError{http.StatusUnprocessableEntity, err.Error()}
@@ -217,8 +258,12 @@ func askEfficiency(q *query) answerer {
 	})
 }
 
-func askCheck(*query) answerer {
+func askCheck(q *query) answerer {
+	clock := q.clock()
 	return asJSON(func(in *input) (any, error) {
+		if err := correct(in, in.run, clock); err != nil {
+			return nil, err
+		}
 		rep, err := check.New(in.run)
 		if err != nil {
 			return nil, err

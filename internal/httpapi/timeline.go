@@ -26,7 +26,7 @@ const (
 	minEvents = 100
 )
 
-var timelineParams = []string{"from", "to", "width", "ranks", "rows", "share", "slices", "events", "format"}
+var timelineParams = []string{"from", "to", "width", "ranks", "rows", "share", "slices", "events", "format", "clock"}
 
 // timelines caches the timeline that was requested last: what one request has computed serves
 // the next.
@@ -45,18 +45,18 @@ type keptTimeline struct {
 	uses int
 }
 
-// use returns the timeline of a run, and a function that ends its use.
-func (t *timelines) use(x *source) (*keptTimeline, func(), error) {
+// use returns the timeline of a run by some clock, and a function that ends its use.
+func (t *timelines) use(ctx context.Context, x *source, clock string) (*keptTimeline, func(), error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.kept == nil || t.tag != x.tag {
-		k, err := openTimeline(x)
+	if tag := clock + "\x00" + x.tag; t.kept == nil || t.tag != tag {
+		k, err := openTimeline(ctx, x, clock)
 		if err != nil {
 			return nil, nil, err
 		}
 		t.drop()
 		k.uses++ // ours
-		t.kept, t.tag = k, x.tag
+		t.kept, t.tag = k, tag
 	}
 	k := t.kept
 	k.uses++
@@ -86,12 +86,15 @@ func (t *timelines) close() {
 	t.drop()
 }
 
-func openTimeline(x *source) (*keptTimeline, error) {
+func openTimeline(ctx context.Context, x *source, clock string) (*keptTimeline, error) {
 	f, err := x.open()
 	if err != nil {
 		return nil, err
 	}
 	run, err := runOf(x.name, f)
+	if err == nil {
+		err = correct(ctx, run, clock)
+	}
 	if err == nil {
 		var l *timeline.Timeline
 		if l, err = timeline.New(run); err == nil {
@@ -109,7 +112,7 @@ func (s *Server) timeline(w http.ResponseWriter, r *http.Request, q *query) erro
 		Rows: q.number("rows", usualRows, 1, timeline.MaxRows), Share: q.flag("share"),
 		Slices: q.number("slices", 0, 0, timeline.MaxSlices), Events: uint64(q.number("events", maxEvents, minEvents, maxEvents)),
 	}
-	set, format := q.ranks("ranks"), q.choice("format", "bytes", "bytes", "json")
+	set, format, clock := q.ranks("ranks"), q.choice("format", "bytes", "bytes", "json"), q.clock()
 	if q.err != nil {
 		return q.err
 	}
@@ -124,7 +127,7 @@ func (s *Server) timeline(w http.ResponseWriter, r *http.Request, q *query) erro
 	}
 	a, err := s.answers.get(r.Context(), key, func(ctx context.Context, w io.Writer) (string, bool, error) {
 		defer x.count()()
-		t, release, err := s.lines.use(x)
+		t, release, err := s.lines.use(ctx, x, clock)
 		if err != nil {
 			return "", false, asStatus(err)
 		}

@@ -10,8 +10,8 @@ import (
 )
 
 // If the times of all events were recorded, an operation must not end before the operation that
-// it needs of another process has begun. Processes on one machine share a clock, so the
-// processes of a machine are iterated side by side, each as far as the others allow: operations
+// it needs of another process has begun. Processes on one machine share a clock, and those of all
+// if clocks are corrected. The processes that share one are iterated side by side, each as far as the others allow: operations
 // without a counterpart so far are kept, and a process with too many of these waits until the
 // others have caught up.
 
@@ -106,6 +106,9 @@ func (b *builder) clockChecks() error {
 	var order []string
 	for i := range b.run.Procs {
 		host := b.run.Procs[i].Host
+		if b.run.Corrected() {
+			host = "all"
+		}
 		if hosts[host] == nil {
 			order = append(order, host)
 		}

@@ -55,7 +55,7 @@ func fit(limits []limit) (windows []Window, shape efg.Line) {
 		s := newStrip(limits[:n])
 		l, err := s.middle()
 		from, to := limits[0].at, limits[n-1].at
-		windows = append(windows, Window{From: from, To: to, Offset: -l.value64(from), Rate: -l.slope, Error: err})
+		windows = append(windows, Window{From: from, To: to, Offset: -l.value64(from), Rate: 0 - l.slope, Error: err})
 		shape = extend(shape, l, from, to)
 		limits = limits[n:]
 	}

@@ -73,6 +73,9 @@ func (e *engine) checkTimes() error {
 	return nil
 }
 
+// NeedsTimes reports whether the answer has times of single calls, or depends on them.
+func (q *Query) NeedsTimes() bool { return q.window != nil || !q.IsTotal() && !q.IsTopology() }
+
 // needsEvents reports whether conditions depend on individual events, so that the graph is not
 // sufficient.
 func (q *Query) needsEvents() bool {

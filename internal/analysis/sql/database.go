@@ -5,6 +5,7 @@ import (
 	dbsql "database/sql"
 	"database/sql/driver"
 	"errors"
+	"strings"
 	"sync"
 
 	"modernc.org/sqlite"
@@ -43,6 +44,12 @@ type connector struct {
 
 func (c connector) Connect(context.Context) (driver.Conn, error) { return c.sandbox.connect(c.driver) }
 func (c connector) Driver() driver.Driver                        { return c.driver }
+
+// NamesEvents reports whether a statement may read the table events, which has the times of each
+// call. A name cannot be written otherwise.
+func NamesEvents(statement string) bool {
+	return strings.Contains(strings.ToLower(statement), "events")
+}
 
 // Open prepares a run. Statements end with the context. Close closes the database, not the
 // run.

@@ -107,6 +107,18 @@ func (b *Bench) RecordedWith(ctx context.Context, flags []string, file string, n
 	return Run(ctx, b.MPI, append(before, "--"), b.preload(), n, prog...)
 }
 
+// RecordedSkewed is RecordedWith, as if the second half of the ranks were on another machine, whose
+// clock is offset ns ahead of CLOCK_MONOTONIC when that begins, and ppm parts per million faster.
+func (b *Bench) RecordedSkewed(ctx context.Context, offset, ppm int64, flags []string, file string, n int, prog ...string) (Result, error) {
+	lib := filepath.Join(b.Dir, "skew.so")
+	if _, err := command(ctx, b.Dir, "gcc", "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", lib, filepath.Join(b.Root, "testdata", "skew", "skew.c"), "-ldl"); err != nil {
+		return Result{}, err
+	}
+	before := append([]string{b.Efg, "run", "-o", file}, flags...)
+	env := append(b.preload(lib), fmt.Sprint("SKEW_OFFSET=", offset), fmt.Sprint("SKEW_PPM=", ppm))
+	return Run(ctx, b.MPI, append(before, "--"), env, n, prog...)
+}
+
 // Logged runs a program with the logger alone.
 func (b *Bench) Logged(ctx context.Context, logs string, n int, prog ...string) (Result, error) {
 	env := append(b.preload(b.Logger), "LOGGER_DIR="+logs)

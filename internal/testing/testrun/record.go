@@ -1,6 +1,7 @@
 package testrun
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,6 +18,13 @@ type Program struct {
 	MPI    string // the only MPI library to record it with; "" means each
 	Time   string // as for efg run; "" means the default
 	Fails  bool   // its status need not be 0
+	Skew   *Skew
+}
+
+// Skew makes the second half of a program's ranks ones of another machine. Its clock is Offset ns
+// ahead of CLOCK_MONOTONIC when that begins, and PPM parts per million faster.
+type Skew struct {
+	Offset, PPM int64
 }
 
 // Recording is a program that was recorded.
@@ -75,7 +83,13 @@ func record(t *testing.T, bench *groundtruth.Bench, p *Program) *Recording {
 		ranks = 4
 	}
 	line := append([]string{program}, strings.Fields(strings.ReplaceAll(p.Args, "DIR", own))...)
-	result, err := bench.RecordedWith(t.Context(), flags, file, ranks, line...)
+	run := bench.RecordedWith
+	if s := p.Skew; s != nil {
+		run = func(ctx context.Context, flags []string, file string, n int, prog ...string) (groundtruth.Result, error) {
+			return bench.RecordedSkewed(ctx, s.Offset, s.PPM, flags, file, n, prog...)
+		}
+	}
+	result, err := run(t.Context(), flags, file, ranks, line...)
 	if err != nil {
 		t.Fatal(err)
 	}
