@@ -13,6 +13,7 @@ import (
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/clocks"
 	"github.com/efg-tools/efg/internal/analysis/match"
+	"github.com/efg-tools/efg/internal/printable"
 )
 
 // clockFlag is the flag of commands that show times: whose clocks they are by.
@@ -60,7 +61,7 @@ func notAligned(rep *clocks.Report) (hosts []string) {
 		case len(hosts) == most:
 			more++
 		default:
-			hosts = append(hosts, m.Host)
+			hosts = append(hosts, printable.Line(m.Host))
 		}
 	}
 	if more > 0 {

@@ -262,7 +262,7 @@ func TestMistakes(t *testing.T) {
 		"/v1/runs/halo/nothing":                  `404 no such query; see /openapi.yaml`,
 		"/v1/runs/halo/report?ranks=1":           `400 parameter "ranks": want rank, by`,
 		"/v1/runs/halo/clocks?x=1":               `400 parameter "x": want none`,
-		"/v1/runs/halo/check?clock=x":            `400 parameter clock: want corrected, raw`,
+		"/v1/runs/halo/check?clock=x":            `400 clock=x: want corrected, raw`,
 		"/v1/runs/halo/report?rank=1&rank=2":     `400 parameter rank: is given 2 times`,
 		"/v1/runs/halo/report?rank=5-2":          `400 rank=5-2: want ranks and ranges of ranks, as in 0-3,7`,
 		"/v1/runs/halo/report?rank=8":            `400 no rank 8: the run has ranks 0-7`,
