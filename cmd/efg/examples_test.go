@@ -32,7 +32,7 @@ func TestExamples(t *testing.T) {
 	if len(lines) < 5 || !strings.HasPrefix(lines[0], "efg run -o jacobi.efg ") {
 		t.Fatalf("examples, run first: %q", lines)
 	}
-	for _, page := range []string{"guide", "reading", "report", "check", "phases", "waits", "clocks", "efficiency", "diff", "query", "sql", "exchange", "graph", "loops", "timeline"} {
+	for _, page := range []string{"guide", "reading", "report", "check", "phases", "waits", "clocks", "efficiency", "whatif", "diff", "query", "sql", "exchange", "graph", "loops", "timeline"} {
 		lines = append(lines, commandsOf(t, page)...)
 	}
 	// The examples of efg merge merge what the first one has recorded.
@@ -146,7 +146,7 @@ func collectExamples(cmd *cobra.Command, lines *[]string) {
 	}
 }
 
-var readingCommand = regexp.MustCompile(`(?m)^    (efg (?:info|reconstruct|graph|loops|report|matrix|check|phases|waits|clocks|efficiency|timeline|diff|dump|query|sql|assemble|merge|export|import) .*?)(?:   .*)?$`)
+var readingCommand = regexp.MustCompile(`(?m)^    (efg (?:info|reconstruct|graph|loops|report|matrix|check|phases|waits|clocks|efficiency|whatif|timeline|diff|dump|query|sql|assemble|merge|export|import) .*?)(?:   .*)?$`)
 
 // commandsOf returns the commands in a page that read jacobi.efg.
 func commandsOf(t *testing.T, page string) []string {

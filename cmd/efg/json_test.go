@@ -36,6 +36,8 @@ var jsonForms = []jsonForm{
 	{"phases recorded.efg --json", "efg-phases/1", "phases", &jsondoc.Phases{}},
 	{"efficiency recorded.efg --json --windows 2", "efg-efficiency/1", "efficiency", &jsondoc.Efficiency{}},
 	{"waits recorded.efg --json", "efg-waits/1", "waits", &jsondoc.Waits{}},
+	{"whatif recorded.efg --json", "efg-whatif/1", "whatif", &jsondoc.Whatif{}},
+	{"whatif recorded.efg --json --balance", "efg-whatif/1", "whatif", &jsondoc.Whatif{}},
 	{"clocks recorded.efg --json", "efg-clocks/1", "clocks", &jsondoc.Clocks{}},
 	{"loops recorded.efg --json", "efg-loops/1", "loops report", &jsondoc.Loops{}},
 	{"timeline recorded.efg --json --slices 100000", "efg-timeline/1", "timeline", &jsondoc.Timeline{}},

@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
@@ -18,6 +19,7 @@ import (
 	"github.com/efg-tools/efg/internal/analysis/match"
 	"github.com/efg-tools/efg/internal/analysis/phases"
 	"github.com/efg-tools/efg/internal/analysis/waits"
+	"github.com/efg-tools/efg/internal/analysis/whatif"
 	"github.com/efg-tools/efg/internal/draw/graph"
 	"github.com/efg-tools/efg/internal/jsondoc"
 )
@@ -67,6 +69,7 @@ var questions = map[string]question{
 	"/waits":      {[]string{"rank", "clock"}, askWaits},
 	"/clocks":     {nil, askClocks},
 	"/efficiency": {[]string{"windows", "clock"}, askEfficiency},
+	"/whatif":     {[]string{"compute", "latency", "overhead", "bandwidth", "ideal", "balance", "clock"}, askWhatif},
 	"/check":      {[]string{"clock"}, askCheck},
 	"/diff":       {[]string{"ranks", "with", "ranges"}, askDiff},
 }
@@ -235,6 +238,53 @@ func askWaits(q *query) answerer {
 		}
 		return jsondoc.NewWaits(in.name, rep), nil
 	})
+}
+
+// askWhatif predicts how long a run takes under other conditions. Changes of computations are
+// separated by vertical bars.
+func askWhatif(q *query) answerer {
+	question := &whatif.Question{Ideal: q.flag("ideal"), Balance: q.flag("balance")}
+	for text := range strings.SplitSeq(q.text("compute"), "|") {
+		if text == "" {
+			continue
+		}
+		c, err := whatif.ParseChange(text)
+		if err != nil && q.err == nil {
+			q.err = badRequest("compute=%v", err)
+		}
+		question.Changes = append(question.Changes, c)
+	}
+	question.Latency, question.Overhead = q.measure("latency", whatif.ParseTime), q.measure("overhead", whatif.ParseTime)
+	question.PerByte = q.measure("bandwidth", whatif.ParseBandwidth)
+	clock := q.clock()
+	return asJSON(func(in *input) (any, error) {
+		if err := correct(in, in.run, clock); err != nil {
+			return nil, err
+		}
+		r, err := whatif.New(in.run, question)
+		var wrong *whatif.QuestionError
+		switch {
+		case errors.As(err, &wrong):
+			return nil, badRequest("%v", err)
+		case errors.Is(err, match.ErrNoTimes), errors.Is(err, whatif.ErrNotMatched):
+			return nil, &statusError{http.StatusUnprocessableEntity, err.Error()}
+		case err != nil:
+			return nil, err
+		}
+		return jsondoc.NewWhatif(in.name, r), nil
+	})
+}
+
+// measure is a parameter with a unit; nil if it is not given.
+func (q *query) measure(name string, parse func(string) (float64, error)) *float64 {
+	if !q.has(name) {
+		return nil
+	}
+	v, err := parse(q.text(name))
+	if err != nil && q.err == nil {
+		q.err = badRequest("%s=%v", name, err)
+	}
+	return &v
 }
 
 // mostWindows bounds the parts of a run.

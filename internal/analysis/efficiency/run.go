@@ -8,6 +8,7 @@ import (
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/match"
+	"github.com/efg-tools/efg/internal/analysis/whatif"
 )
 
 // ErrNoTimes: the run has no times.
@@ -174,7 +175,7 @@ func (r *Run) simulate(run *runfile.Run, windows int) error {
 	if err != nil {
 		return err
 	}
-	x := newNetwork(trace)
+	x := whatif.NewSimulation(trace, whatif.Network{}, []whatif.Scenario{{Ideal: true}})
 	visitor := match.Visitor(x)
 	var w *divider
 	if windows > 0 {
@@ -183,7 +184,7 @@ func (r *Run) simulate(run *runfile.Run, windows int) error {
 			return err
 		}
 		w = newDivider(trace, begin, end, windows)
-		visitor = both{x, w}
+		visitor = match.Visitors{x, w}
 	}
 	summary, err := trace.Walk(context.Background(), visitor, nil)
 	if err != nil {
@@ -197,23 +198,9 @@ func (r *Run) simulate(run *runfile.Run, windows int) error {
 		return nil
 	}
 	// What an ideal network cannot change is the computation of the busiest rank.
-	r.Ideal = min(max(x.time(), r.Most), max(r.Time, r.Most))
+	ideal := int64(x.Predictions()[0].Time)
+	r.Ideal = min(max(ideal, r.Most), max(r.Time, r.Most))
 	return nil
-}
-
-// both are two visitors.
-type both [2]match.Visitor
-
-func (b both) Enter(c *match.Call) {
-	for _, v := range b {
-		v.Enter(c)
-	}
-}
-
-func (b both) Exit(c *match.Call) {
-	for _, v := range b {
-		v.Exit(c)
-	}
 }
 
 // extent is from when to when the run was recorded.

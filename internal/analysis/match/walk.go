@@ -15,6 +15,23 @@ type Visitor interface {
 	Exit(c *Call)
 }
 
+// Visitors are visited one after the other.
+type Visitors []Visitor
+
+// Enter implements Visitor.
+func (v Visitors) Enter(c *Call) {
+	for _, x := range v {
+		x.Enter(c)
+	}
+}
+
+// Exit implements Visitor.
+func (v Visitors) Exit(c *Call) {
+	for _, x := range v {
+		x.Exit(c)
+	}
+}
+
 // Summary counts what was matched, and what was not.
 type Summary struct {
 	Calls, Messages, Collectives uint64

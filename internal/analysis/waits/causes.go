@@ -3,8 +3,6 @@ package waits
 import (
 	"cmp"
 	"slices"
-
-	"github.com/efg-tools/efg/signature"
 )
 
 // Region is where time is spent: in a call, or computing between two calls, of which From is ""
@@ -97,7 +95,7 @@ func (d *delays) setup(region int32) bool {
 	if key.from != inCall {
 		return false
 	}
-	p := signature.ProcByID(d.b.places[key.at].key.proc)
+	p := d.b.sites.Proc(key.at)
 	return p != nil && (p.Begins || p.Ends)
 }
 

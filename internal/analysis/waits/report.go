@@ -4,17 +4,14 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/match"
-	"github.com/efg-tools/efg/reconstruct"
-	"github.com/efg-tools/efg/signature"
 )
 
 // Place is a call in the program. Op is "" if there is none.
-type Place struct{ Op, Site string }
+type Place = match.Place
 
 // RankTime is the time of a rank, ns.
 type RankTime struct {
@@ -93,18 +90,12 @@ func New(run *runfile.Run, procs []int, progress ...analysis.Progress) (*Report,
 	if err != nil {
 		return nil, err
 	}
-	sites, err := run.Sites()
+	places, err := b.sites.Places(run)
 	if err != nil {
 		return nil, err
 	}
 	b.report.Matched = *summary
-	return b.finish(sites), nil
-}
-
-// siteKey is a call in the program.
-type siteKey struct {
-	proc int
-	site uint64
+	return b.finish(places), nil
 }
 
 // rowKey names a row; culprit is -1 if there is none.
@@ -125,7 +116,6 @@ type sum struct {
 type threadTimes struct {
 	first, last, mpi, setup int64
 	began                   bool
-	sites                   []int32 // by node; 0: not known yet
 }
 
 type builder struct {
@@ -134,30 +124,22 @@ type builder struct {
 	report   Report
 	selected []bool // processes
 	threads  []threadTimes
-	sites    map[siteKey]int32
-	places   []place
+	sites    *match.Sites
 	sums     map[rowKey]*sum
 	delays   *delays
 	waiting  []int64 // by process
 	caused   []int64
 }
 
-// place is where a site is known from.
-type place struct {
-	key siteKey
-	by  *match.Process
-}
-
 func newBuilder(t *match.Trace, procs []int) *builder {
 	b := &builder{
 		Classifier: NewClassifier(t), trace: t, selected: make([]bool, len(t.Processes)), threads: make([]threadTimes, len(t.Threads)),
-		sites: map[siteKey]int32{}, places: []place{{}}, sums: map[rowKey]*sum{}, waiting: make([]int64, len(t.Processes)), caused: make([]int64, len(t.Processes)),
+		sites: match.NewSites(t), sums: map[rowKey]*sum{}, waiting: make([]int64, len(t.Processes)), caused: make([]int64, len(t.Processes)),
 	}
 	for _, p := range procs {
 		b.selected[p] = true
 	}
-	for i, th := range t.Threads {
-		b.threads[i].sites = make([]int32, len(th.Nodes)+1)
+	for _, th := range t.Threads {
 		b.report.Bound = max(b.report.Bound, th.Bound)
 	}
 	b.report.Untimed, b.report.Ended = t.Untimed, t.Ended
@@ -166,22 +148,7 @@ func newBuilder(t *match.Trace, procs []int) *builder {
 }
 
 // site is the number of a node's callsite.
-func (b *builder) site(t *match.Thread, node int) int32 {
-	known := &b.threads[t.Index].sites[node]
-	if *known != 0 {
-		return *known
-	}
-	words := t.Signature(node)
-	key := siteKey{signature.Header(words[0]).Proc(), words[1]}
-	n, ok := b.sites[key]
-	if !ok {
-		n = int32(len(b.places))
-		b.sites[key] = n
-		b.places = append(b.places, place{key, t.Process})
-	}
-	*known = n
-	return n
-}
+func (b *builder) site(t *match.Thread, node int) int32 { return b.sites.Number(t, node) }
 
 // Enter implements match.Visitor.
 func (b *builder) Enter(c *match.Call) {
@@ -243,10 +210,9 @@ func (b *builder) add(c *match.Call, i *Instance, selected bool) {
 }
 
 // finish makes the report.
-func (b *builder) finish(sites []runfile.Site) *Report {
+func (b *builder) finish(texts []Place) *Report {
 	r := &b.report
 	b.ranks()
-	texts := b.texts(sites)
 	regions := b.delays.regionTexts(texts)
 	r.Causes, r.Path = b.delays.causes(regions), b.delays.path(regions)
 	var states [States]StateRow
@@ -325,25 +291,4 @@ func (b *builder) ranks() {
 		r.MPI += row.MPI
 		r.ByRank = append(r.ByRank, row)
 	}
-}
-
-// texts are the places of the callsites.
-func (b *builder) texts(sites []runfile.Site) []Place {
-	names := map[*match.Process]*reconstruct.Names{}
-	list := make([]Place, len(b.places))
-	for i := range b.places {
-		p := &b.places[i]
-		if p.by == nil {
-			continue
-		}
-		if names[p.by] == nil {
-			names[p.by] = reconstruct.NewNames(p.by.Facts.Data.Defs, sites)
-		}
-		n := names[p.by]
-		list[i].Site = strings.TrimSpace(n.Func(p.key.site) + " " + n.Place(p.key.site))
-		if q := signature.ProcByID(p.key.proc); q != nil {
-			list[i].Op = q.Name
-		}
-	}
-	return list
 }
