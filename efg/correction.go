@@ -1,6 +1,7 @@
 package efg
 
 import (
+	"encoding/binary"
 	"math"
 	"math/bits"
 	"sort"
@@ -19,13 +20,16 @@ type Correction struct {
 }
 
 // Time maps a time at a position, see Knot.
-func (c *Correction) Time(at, position int64) int64 {
-	return c.Stream.Time(c.Machine.Time(at), position)
+func (c *Correction) Time(at, position int64) int64 { return c.time(at, position, &warpReader{}) }
+
+// time is Time with a reader that may be anywhere.
+func (c *Correction) time(at, position int64, r *warpReader) int64 {
+	return r.time(&c.Stream, c.Machine.Time(at), position)
 }
 
 // mono maps CLOCK_MONOTONIC of the machine, ns.
-func (c *Correction) mono(at uint64, position int64) uint64 {
-	return uint64(c.Time(int64(at)+c.Offset, position) - c.Offset)
+func (c *Correction) mono(at uint64, position int64, r *warpReader) uint64 {
+	return uint64(c.time(int64(at)+c.Offset, position, r) - c.Offset)
 }
 
 // Point says what is added to a time.
@@ -96,18 +100,122 @@ type Knot struct {
 const FadeBits = 6
 
 // Warp shifts times of a stream to later ones, so that no effect precedes its cause. The zero Warp
-// changes nothing.
-type Warp []Knot
+// changes nothing. It takes a few bytes a knot.
+type Warp struct {
+	blocks       []warpBlock
+	code         []byte
+	before, last Knot // the last is not in a block
+	knots        int
+}
 
-// Time maps a time at a position.
-func (w Warp) Time(at, position int64) int64 {
-	i := sort.Search(len(w), func(i int) bool { return position < w[i].Position }) - 1
-	if i < 0 {
+// warpBlock is where some knots begin: the first of them, and in code those after it, relative to
+// each other.
+type warpBlock struct {
+	first Knot
+	code  int
+}
+
+// knotsOfBlock is how many knots are in a block.
+const knotsOfBlock = 64
+
+// Knots is the number of knots.
+func (w *Warp) Knots() int { return w.knots }
+
+// Last is the last knot, if there is one.
+func (w *Warp) Last() Knot { return w.last }
+
+// Stretch makes the shift grow evenly from the last knot to the next one.
+func (w *Warp) Stretch() { w.last.Stretch = true }
+
+// Append adds a knot after all others.
+func (w *Warp) Append(k Knot) {
+	switch n := w.knots - 1; {
+	case n < 0:
+	case n%knotsOfBlock == 0:
+		w.blocks = append(w.blocks, warpBlock{w.last, len(w.code)})
+	default:
+		step := uint64(w.last.Position-w.before.Position) << 1
+		if w.last.Stretch {
+			step |= 1
+		}
+		w.code = binary.AppendUvarint(w.code, step)
+		w.code = binary.AppendUvarint(w.code, uint64(w.last.At-w.before.At))
+		w.code = binary.AppendVarint(w.code, w.last.Shift-w.before.Shift)
+	}
+	w.before, w.last = w.last, k
+	w.knots++
+}
+
+// warpReader reads a Warp from some knot on.
+type warpReader struct {
+	warp *Warp
+	at   int  // number of knot
+	knot Knot // the last one at or before a position
+	next Knot
+	code []byte // of those after next
+}
+
+// seek goes to the block with the last knot at or before a position; false if there is none.
+func (r *warpReader) seek(w *Warp, position int64) bool {
+	i := sort.Search(len(w.blocks), func(i int) bool { return position < w.blocks[i].first.Position }) - 1
+	*r = warpReader{warp: w}
+	switch {
+	case i >= 0:
+		r.at, r.knot, r.code = i*knotsOfBlock, w.blocks[i].first, w.code[w.blocks[i].code:]
+		r.readNext()
+		return true
+	case w.knots == 1 && position >= w.last.Position:
+		r.knot = w.last
+		return true
+	}
+	return false
+}
+
+// readNext reads the knot after r.knot, if there is one.
+func (r *warpReader) readNext() {
+	w := r.warp
+	switch n := r.at + 1; {
+	case n == w.knots:
+	case n == w.knots-1:
+		r.next = w.last
+	case n%knotsOfBlock == 0:
+		r.next = w.blocks[n/knotsOfBlock].first
+	default:
+		step, a := binary.Uvarint(r.code)
+		gap, b := binary.Uvarint(r.code[a:])
+		shift, c := binary.Varint(r.code[a+b:])
+		r.code = r.code[a+b+c:]
+		r.next = Knot{Position: r.knot.Position + int64(step>>1), Point: Point{r.knot.At + int64(gap), r.knot.Shift + shift}, Stretch: step&1 != 0}
+	}
+}
+
+// time maps a time at a position. It is fast for positions that follow each other.
+func (r *warpReader) time(w *Warp, at, position int64) int64 {
+	if w.knots == 0 {
 		return at
 	}
-	k := &w[i]
-	if k.Stretch && i+1 < len(w) {
-		return at + between(k.Point, w[i+1].Point, at)
+	far := r.warp == w && r.at/knotsOfBlock+1 < len(w.blocks) && position >= w.blocks[r.at/knotsOfBlock+1].first.Position
+	if r.warp != w || position < r.knot.Position || far {
+		if !r.seek(w, position) {
+			r.warp = nil
+			return at
+		}
+	}
+	for r.at+1 < w.knots && position >= r.next.Position {
+		r.at++
+		r.knot = r.next
+		r.readNext()
+	}
+	return r.knot.time(at, r.at+1 < w.knots, r.next.Point)
+}
+
+// time maps a time after a knot, up to the next one if there is one.
+func (k *Knot) time(at int64, more bool, next Point) int64 {
+	if k.Stretch && more {
+		return at + between(k.Point, next, at)
 	}
 	return at + max(0, k.Shift-(at-k.At)>>FadeBits)
 }
+
+// Fade maps a time after a knot after which the shift fades out.
+func (k *Knot) Fade(at int64) int64 { return k.time(at, false, Point{}) }

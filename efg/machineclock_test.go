@@ -89,7 +89,7 @@ func TestMachineClock(t *testing.T) {
 	}
 	trace := Trace{Begin: 1001, Clock: c}
 	for ticks, want := range map[uint64]uint64{0: 0, 1: 2, 2: 3, 3: 5} {
-		if got := trace.after(ticks, 0); got != want || c.At(trace.Begin+ticks)-trace.BeginMono() != want {
+		if got := trace.after(ticks, 0, nil); got != want || c.At(trace.Begin+ticks)-trace.BeginMono() != want {
 			t.Errorf("%d ticks after the beginning are %d ns, not %d", ticks, got, want)
 		}
 	}

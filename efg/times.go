@@ -34,22 +34,26 @@ func (t *Trace) BeginMono() uint64 {
 	if t.Correction == nil {
 		return at
 	}
-	return t.Correction.mono(at, -1)
+	return t.Correction.mono(at, -1, &warpReader{})
 }
 
 // after is how long a number of ticks after the stream's clock began is, ns, corrected; position is that
 // of a Knot.
-func (t *Trace) after(ticks uint64, position int64) uint64 {
-	return t.Passed(t.Clock.Since(ticks, t.Clock.fraction(t.Begin)), position)
+func (t *Trace) after(ticks uint64, position int64, r *warpReader) uint64 {
+	return t.passed(t.Clock.Since(ticks, t.Clock.fraction(t.Begin)), position, r)
 }
 
 // Passed corrects how long, in ns of the machine's clock, a position is after the beginning of
 // the stream's clock; see Knot.
 func (t *Trace) Passed(ns uint64, position int64) uint64 {
+	return t.passed(ns, position, &warpReader{})
+}
+
+func (t *Trace) passed(ns uint64, position int64, r *warpReader) uint64 {
 	if t.Correction == nil {
 		return ns
 	}
-	return t.Correction.mono(t.Clock.At(t.Begin)+ns, position) - t.BeginMono()
+	return t.Correction.mono(t.Clock.At(t.Begin)+ns, position, r) - t.BeginMono()
 }
 
 // BoundNS is how far a start or an end may be from the measured one, in ns.
@@ -150,6 +154,7 @@ type Clock struct {
 	end         uint64 // events before the next part
 	checkpoints seq.Iter
 	nodes       []nodeClock
+	warp        warpReader
 }
 
 type nodeClock struct{ gap, dur TimeIter }
@@ -223,7 +228,7 @@ func (c *Clock) load() error {
 }
 
 // Now is when the event before the next one ended.
-func (c *Clock) Now() uint64 { return c.trace.after(c.now, 2*int64(c.seq)-1) }
+func (c *Clock) Now() uint64 { return c.trace.after(c.now, 2*int64(c.seq)-1, &c.warp) }
 
 // Elapsed is how long a stream with traced times took, from the beginning of its
 // clock to the end of its last event. Of a long stream it reads the last part.
@@ -239,7 +244,7 @@ func (s *Stream) Elapsed() (uint64, error) {
 			}
 		}
 	}
-	return c.trace.after(c.now, 2*int64(s.Events)-1), nil
+	return c.trace.after(c.now, 2*int64(s.Events)-1, &c.warp), nil
 }
 
 // Next takes the stream's next event, which is at a node, and returns its start
@@ -254,7 +259,7 @@ func (c *Clock) Next(node uint32) (start, end uint64, err error) {
 	start, end, err = c.take(node)
 	position := 2 * int64(c.seq)
 	c.seq++
-	return c.trace.after(start, position), c.trace.after(end, position+1), err
+	return c.trace.after(start, position, &c.warp), c.trace.after(end, position+1, &c.warp), err
 }
 
 // take moves the clock on by an event of a node, and returns its start and its end in ticks.

@@ -100,7 +100,7 @@ func (s *Stream) CheckpointTime(k int) (uint64, error) {
 	events, _ := s.Checkpoints.Events.At(uint64(k))
 	if s.parts != nil {
 		ticks, err := s.parts.Clock(k + 1)
-		return s.Trace.after(ticks, 2*int64(events)-1), err
+		return s.Trace.after(ticks, 2*int64(events)-1, &warpReader{}), err
 	}
 	c, err := s.ClockFrom(events)
 	if err != nil {

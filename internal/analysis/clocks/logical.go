@@ -20,8 +20,8 @@ type logicalClock struct {
 	remaining uint64
 }
 
-// mostKnots bounds the knots of all threads together.
-const mostKnots = 1 << 24
+// mostKnots bounds the knots of all threads together: they take about 8 bytes each.
+const mostKnots = 1 << 26
 
 // shifted is what was found of a thread.
 type shifted struct {
@@ -41,18 +41,19 @@ func newLogicalClock(t *match.Trace) *logicalClock {
 }
 
 // at corrects a time at or after the last knot.
-func (s *shifted) at(time, position int64) int64 {
-	if len(s.warp) == 0 {
+func (s *shifted) at(time int64) int64 {
+	if s.warp.Knots() == 0 {
 		return time
 	}
-	return s.warp[len(s.warp)-1:].Time(time, position)
+	last := s.warp.Last()
+	return last.Fade(time)
 }
 
 // Enter implements match.Visitor.
 func (x *logicalClock) Enter(c *match.Call) {
 	s := &x.threads[c.Thread.Index]
 	position := 2 * int64(c.Event)
-	at := s.at(c.Enter, position)
+	at := s.at(c.Enter)
 	if !s.began {
 		s.began = true
 		s.fix(c.Enter, position, at)
@@ -88,7 +89,7 @@ func (x *logicalClock) Exit(c *match.Call) {
 	}
 	s := &x.threads[c.Thread.Index]
 	position := 2*int64(c.Event) + 1
-	if early := need - s.at(c.Exit, position); early > 0 {
+	if early := need - s.at(c.Exit); early > 0 {
 		x.shift(s, c.Exit, position, need, early)
 	}
 }
@@ -117,14 +118,14 @@ func (x *logicalClock) shift(s *shifted, time, position, to, early int64) {
 		x.remaining++
 		return
 	}
-	before := len(s.warp)
-	if before > 0 && s.warp[before-1].Position >= s.fixed.Position {
-		s.warp[before-1].Stretch = true
+	before := s.warp.Knots()
+	if before > 0 && s.warp.Last().Position >= s.fixed.Position {
+		s.warp.Stretch()
 	} else {
-		s.warp = append(s.warp, s.fixed)
+		s.warp.Append(s.fixed)
 	}
-	s.warp = append(s.warp, efg.Knot{Position: position, Point: efg.Point{At: time, Shift: to - time}})
-	x.left -= len(s.warp) - before
+	s.warp.Append(efg.Knot{Position: position, Point: efg.Point{At: time, Shift: to - time}})
+	x.left -= s.warp.Knots() - before
 	if s.moved == 0 {
 		s.first = time
 	}
