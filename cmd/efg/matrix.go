@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"slices"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -255,12 +255,14 @@ func matrixTotals(w io.Writer, block analysis.Block, sent, received []analysis.C
 // heaviestPairs lists the pairs that exchange the most data. Collectives over too many ranks to
 // list are left out.
 func heaviestPairs(w io.Writer, m *analysis.Matrix, top int) error {
-	list := m.Entries
+	pairs := &firsts[analysis.Entry]{most: top, compare: func(x, y *analysis.Entry) int { return compare(y.Bytes, x.Bytes) }}
+	if top == 0 {
+		pairs.most = math.MaxInt
+	}
 	title := "Pairs"
 	if m.Expanded() <= maxExpanded/10 {
-		list = nil
 		err := m.Each(func(e analysis.Entry) error {
-			list = append(list, e)
+			pairs.add(&e)
 			return nil
 		})
 		if err != nil {
@@ -268,12 +270,13 @@ func heaviestPairs(w io.Writer, m *analysis.Matrix, top int) error {
 		}
 	} else {
 		title = "Pairs, without collectives to all"
-		list = slices.Clone(list)
+		for i := range m.Entries {
+			pairs.add(&m.Entries[i])
+		}
 	}
-	slices.SortStableFunc(list, func(x, y analysis.Entry) int { return compare(y.Bytes, x.Bytes) })
-	if top > 0 && top < len(list) {
-		fmt.Fprintf(w, "\n%s: the first %d of %s, by bytes\n", title, top, grouped(uint64(len(list))))
-		list = list[:top]
+	list := pairs.list()
+	if len(list) < pairs.added {
+		fmt.Fprintf(w, "\n%s: the first %d of %s, by bytes\n", title, top, grouped(uint64(pairs.added)))
 	} else {
 		fmt.Fprintf(w, "\n%s, by bytes\n", title)
 	}

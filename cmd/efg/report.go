@@ -198,10 +198,9 @@ func (w *reportWriter) ranks() {
 	list, order := w.Ranks, "by number"
 	if n := w.shown(len(list)); n < len(list) {
 		order = w.order()
-		list = slices.Clone(list)
-		slices.SortStableFunc(list, func(x, y analysis.RankRow) int {
+		list = first(list, n, func(x, y *analysis.RankRow) int {
 			if w.Timed {
-				return compare(y.Time.Sum, x.Time.Sum)
+				return compare(y.TimeSum(), x.TimeSum())
 			}
 			return compare(y.Calls, x.Calls)
 		})
@@ -214,7 +213,8 @@ func (w *reportWriter) ranks() {
 	w.volumeColumns(t)
 	for i := range w.shown(len(list)) {
 		r := &list[i]
-		w.rankRow(t, fmt.Sprint(r.Rank), fmt.Sprint(r.Threads), &r.Row, r.App)
+		sums := r.Row()
+		w.rankRow(t, fmt.Sprint(r.Rank), fmt.Sprint(r.Threads), &sums, r.App)
 	}
 	if len(w.Ranks) > 1 {
 		w.rankRow(t, "all", "", &w.Total, w.App)

@@ -94,6 +94,7 @@ func (rw *runWriter) count(ordered []placed) error {
 // processes writes everything about the processes except the index.
 func (rw *runWriter) processes(ordered []placed) error {
 	all := batches(ordered)
+	rw.procs = make([]ProcInfo, 0, len(ordered))
 	get := func(i int) (*prepared, error) { return prepare(all[i]) }
 	return pipeline(len(all), get, func(i int, p *prepared) error {
 		for j := range all[i] {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/block"
 )
@@ -47,10 +49,16 @@ func (w *Writer) merge(out io.Writer, parts []string, part bool) error {
 	if err != nil {
 		return err
 	}
-	var sources []source
+	procs := 0
+	for _, r := range runs {
+		procs += len(r.Procs)
+	}
+	sources, all := make([]source, 0, procs), make([]fileSource, procs)
 	for _, r := range runs {
 		for i := range r.Procs {
-			sources = append(sources, &fileSource{run: r, proc: i})
+			s := &all[len(sources)]
+			*s = fileSource{run: r, proc: i}
+			sources = append(sources, s)
 		}
 	}
 	if err := checkDuplicates(sources); err != nil {
@@ -104,16 +112,48 @@ func CheckDuplicates(procs []*efg.Process, parts []string) error {
 	return nil
 }
 
+// checkDuplicates compares processes with equal hashes only: there may be millions.
 func checkDuplicates(sources []source) error {
-	seen := processSet{}
-	for _, s := range sources {
-		s := s.(*fileSource)
-		p := s.info()
-		if err := seen.add(identity{s.began(), p.World, p.Rank, p.PID, p.Host}, s.run.path); err != nil {
-			return err
+	type hashed struct {
+		hash   uint64
+		number uint32
+	}
+	list := make([]hashed, 0, len(sources))
+	for i, s := range sources {
+		if id := identityOf(s); id.known() {
+			list = append(list, hashed{id.hash(), uint32(i)})
 		}
 	}
-	return nil
+	slices.SortFunc(list, func(x, y hashed) int {
+		return cmp.Or(cmp.Compare(x.hash, y.hash), cmp.Compare(x.number, y.number))
+	})
+	var found *DuplicateError
+	last := len(sources) // number of the second of the duplicates
+	for len(list) > 0 {
+		n := 1
+		for n < len(list) && list[n].hash == list[0].hash {
+			n++
+		}
+		if n > 1 {
+			seen := processSet{}
+			for _, h := range list[:n] {
+				s := sources[h.number].(*fileSource)
+				if err := seen.add(identityOf(s), s.run.path); err != nil && int(h.number) < last {
+					found, last = err, int(h.number)
+				}
+			}
+		}
+		list = list[n:]
+	}
+	if found == nil {
+		return nil
+	}
+	return found
+}
+
+func identityOf(s source) identity {
+	p := s.info()
+	return identity{s.began(), p.World, p.Rank, p.PID, p.Host}
 }
 
 // processSet is a set of processes with the parts that they are in. Without it a process that
@@ -129,9 +169,18 @@ type identity struct {
 	host  string
 }
 
-func (x processSet) add(id identity, part string) error {
-	if id.rank < 0 && id.pid == 0 || id.began == 0 {
-		return nil // not distinguished from others
+// known reports whether the identity distinguishes the process from others.
+func (id *identity) known() bool { return (id.rank >= 0 || id.pid != 0) && id.began != 0 }
+
+func (id *identity) hash() uint64 {
+	b := block.AppendU64(block.AppendU64(nil, uint64(id.began)), id.world)
+	b = block.AppendU64(block.AppendU64(b, uint64(id.rank)), uint64(id.pid))
+	return xxhash.Sum64(append(b, id.host...))
+}
+
+func (x processSet) add(id identity, part string) *DuplicateError {
+	if !id.known() {
+		return nil
 	}
 	if other, ok := x[id]; ok {
 		return &DuplicateError{[2]string{other, part}, id.rank, id.host, id.pid}

@@ -41,11 +41,13 @@ func (s *stream) describe(k int, n *Node) error {
 	from := &s.Nodes[k]
 	header := signature.Header(from.Words[0])
 	*n = Node{
-		Number: k, Proc: procOf(from), Op: fmt.Sprintf("procedure %d", header.Proc()), Class: signature.OtherOps,
+		Number: k, Proc: procOf(from), Class: signature.OtherOps,
 		Site: from.Words[1], Comm: from.Words[signature.ObjectWord], Error: header.ErrorClass(), Visits: s.visits[k], Stats: from.Stats,
 	}
 	if n.Proc != nil {
 		n.Op, n.Class = n.Proc.Name, n.Proc.MTF[0]
+	} else {
+		n.Op = fmt.Sprintf("procedure %d", header.Proc())
 	}
 	return s.effects(k, func(c *instance) error {
 		var t transfer

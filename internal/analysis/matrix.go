@@ -74,15 +74,41 @@ type matrixBuilder struct {
 	mu       sync.Mutex
 	cells    map[pair]Cell // of senders other than the process itself
 	matrix   Matrix
-	received map[int]uint64 // by rank
-	sent     map[int]uint64 // by the rank that they went to
+	ranks    int // processes of the run
+	taken    int // rows so far
+	received rankSums
+	sent     rankSums // by the rank that they went to
 	shared   map[uint64]*Members
+}
+
+// rankSums has a sum for each rank. A rank that the run does not have may be any number.
+type rankSums struct {
+	dense  []uint64
+	others map[int]uint64
+}
+
+func newRankSums(ranks int) rankSums { return rankSums{make([]uint64, ranks), map[int]uint64{}} }
+
+func (s *rankSums) add(rank int, n uint64) {
+	if rank < len(s.dense) {
+		s.dense[rank] += n
+	} else {
+		s.others[rank] += n
+	}
+}
+
+func (s *rankSums) of(rank int) uint64 {
+	if rank < len(s.dense) {
+		return s.dense[rank]
+	}
+	return s.others[rank]
 }
 
 // NewMatrix makes the matrix of a run.
 func NewMatrix(run *runfile.Run, opt MatrixOptions, progress ...Progress) (*Matrix, error) {
 	b := &matrixBuilder{
-		MatrixOptions: opt, cells: map[pair]Cell{}, received: map[int]uint64{}, sent: map[int]uint64{}, shared: map[uint64]*Members{},
+		MatrixOptions: opt, cells: map[pair]Cell{}, ranks: len(run.Procs), shared: map[uint64]*Members{},
+		received: newRankSums(len(run.Procs)), sent: newRankSums(len(run.Procs)),
 	}
 	var procs []int
 	first := FirstRanks(run.Procs)
@@ -146,10 +172,10 @@ func (b *matrixBuilder) process(p *Process) error {
 	defer b.mu.Unlock()
 	b.take(p.Data.Rank, r)
 	if p.Data.Rank >= 0 {
-		b.received[p.Data.Rank] += received
+		b.received.add(p.Data.Rank, received)
 	}
 	for to, n := range r.sent {
-		b.sent[to] += n
+		b.sent.add(to, n)
 	}
 	return nil
 }
@@ -176,6 +202,11 @@ func (p *Process) receives(i int) (total uint64, err error) {
 // take adds the row of a process. What others sent it (MPI_Get) is summed first.
 func (b *matrixBuilder) take(rank int, r *rowBuilder) {
 	m := &b.matrix
+	b.taken++
+	if len(m.Entries)+len(r.cells) > cap(m.Entries) { // as much as is expected altogether
+		per := len(m.Entries)/b.taken + 1
+		m.Entries = slices.Grow(m.Entries, len(r.cells)+min(len(m.Entries)+1024, per*max(0, b.ranks-b.taken)))
+	}
 	m.Outside.add(r.outside)
 	for at, c := range r.cells {
 		if at.from == rank {
@@ -216,7 +247,7 @@ func (b *matrixBuilder) finish() (*Matrix, error) {
 		return cmp.Or(cmp.Compare(x.From, y.From), cmp.Compare(x.Many.key, y.Many.key), cmp.Compare(truth(x.Higher), truth(y.Higher)))
 	})
 	for rank := range m.Size {
-		if s, r := b.sent[rank], b.received[rank]; s != r {
+		if s, r := b.sent.of(rank), b.received.of(rank); s != r {
 			m.Unmatched = append(m.Unmatched, Unmatched{rank, s, r})
 		}
 	}
@@ -255,6 +286,14 @@ func (m *Matrix) Each(f func(e Entry) error) error {
 	entries, fans := m.Entries, m.Fans
 	row := map[int]Cell{}
 	for from := range m.Size {
+		if len(fans) == 0 || fans[0].From != from {
+			for ; len(entries) > 0 && entries[0].From == from; entries = entries[1:] {
+				if err := f(entries[0]); err != nil {
+					return err
+				}
+			}
+			continue
+		}
 		clear(row)
 		for ; len(entries) > 0 && entries[0].From == from; entries = entries[1:] {
 			row[entries[0].To] = entries[0].Cell

@@ -30,7 +30,7 @@ var rankColumns = []struct {
 	{"threads", func(r *RankRow) uint64 { return uint64(r.Threads) }},
 	{"calls", func(r *RankRow) uint64 { return r.Calls }},
 	{"app", func(r *RankRow) uint64 { return r.App }},
-	{"time", func(r *RankRow) uint64 { return r.Time.Sum }},
+	{"time", func(r *RankRow) uint64 { return r.TimeSum() }},
 	{"sent", func(r *RankRow) uint64 { return r.Sent }},
 	{"received", func(r *RankRow) uint64 { return r.Received }},
 	{"read", func(r *RankRow) uint64 { return r.Read }},

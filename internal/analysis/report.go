@@ -59,10 +59,15 @@ func (t *Times) Mean() float64 {
 	return float64(t.Sum) / float64(t.Count)
 }
 
-// Row sums calls: of a procedure, at a callsite, or of a rank.
-type Row struct {
+// Counts are a number of calls and what they moved.
+type Counts struct {
 	Calls, Errors uint64
 	Volume
+}
+
+// Row sums calls: of a procedure, at a callsite, or of a rank.
+type Row struct {
+	Counts
 	Time Times
 }
 
@@ -110,14 +115,59 @@ func (r *OpRow) addRank(rank int, o *Row) {
 	r.add(o)
 }
 
-// RankRow sums the calls of a process.
+// RankRow sums the calls of a process. There may be millions: ranks with equal counts share
+// them.
 type RankRow struct {
 	Rank, PID int
 	Threads   int
 	// App is the time from the start of the first call, or of the recording, to
 	// the end of the last one, in the thread where it is longest.
 	App uint64
-	Row
+	*Counts
+	times *rankTimes // nil if there are none
+}
+
+// rankTimes are the Times of a rank, without the empty bins after the last one.
+type rankTimes struct {
+	count, sum, min, max uint64
+	bins                 []uint64
+}
+
+// Time returns the durations of the rank's calls.
+func (r *RankRow) Time() (t Times) {
+	if x := r.times; x != nil {
+		t.Count, t.Sum, t.Min, t.Max = x.count, x.sum, x.min, x.max
+		copy(t.Bins[:], x.bins)
+	}
+	return t
+}
+
+// TimeSum returns the sum of the durations.
+func (r *RankRow) TimeSum() uint64 {
+	if r.times == nil {
+		return 0
+	}
+	return r.times.sum
+}
+
+// Row returns the row with its own counts and times.
+func (r *RankRow) Row() Row { return Row{*r.Counts, r.Time()} }
+
+// setTime keeps the durations.
+func (r *RankRow) setTime(t *Times) {
+	if t.Count == 0 {
+		return
+	}
+	r.times = &rankTimes{t.Count, t.Sum, t.Min, t.Max, slices.Clone(t.Bins[:t.Used()])}
+}
+
+// Used returns the number of bins without the empty ones after the last one that is not.
+func (t *Times) Used() int {
+	n := len(t.Bins)
+	for n > 0 && t.Bins[n-1] == 0 {
+		n--
+	}
+	return n
 }
 
 // Wait is the longest call of a rank at one callsite.
@@ -175,7 +225,7 @@ func NewReport(run *runfile.Run, procs []int, progress ...Progress) (*Report, er
 	}
 	b := &reportBuilder{
 		ended: run.Meta.Ended, names: reconstruct.NewNames(nil, sites), known: map[uint64]bool{}, siteTexts: map[uint64]string{},
-		ops: map[callKey]*OpRow{}, calls: map[callKey]*OpRow{}, tables: map[runfile.ClassKey]*callTable{}, place: make([]int, len(run.Procs)),
+		ops: map[callKey]*OpRow{}, calls: map[callKey]*OpRow{}, tables: map[runfile.ClassKey]*callTable{}, place: make([]int, len(run.Procs)), counts: map[Counts]*Counts{},
 	}
 	b.report.Ranks = make([]RankRow, len(procs))
 	for k, i := range procs {
@@ -214,7 +264,8 @@ type reportBuilder struct {
 	ops       map[callKey]*OpRow
 	calls     map[callKey]*OpRow
 	tables    map[runfile.ClassKey]*callTable
-	leastWait uint64 // shorter ones are not among those that are kept
+	counts    map[Counts]*Counts // of ranks
+	leastWait uint64             // shorter ones are not among those that are kept
 	report    Report
 }
 
@@ -229,6 +280,7 @@ func (b *reportBuilder) process(p *Process) error {
 	}
 	t := b.table(p, nodes)
 	rank := RankRow{Rank: p.Data.Rank, PID: p.Data.PID, Threads: len(p.streams)}
+	var all Row
 	rows := make([]Row, len(t.keys)+len(t.ops))
 	rows, ops := rows[:len(t.keys)], rows[len(t.keys):]
 	var untimed, dropped uint64
@@ -248,8 +300,9 @@ func (b *reportBuilder) process(p *Process) error {
 		ops[t.op[i]].add(&rows[i])
 	}
 	for i := range ops {
-		rank.add(&ops[i])
+		all.add(&ops[i])
 	}
+	rank.setTime(&all.Time)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for i := range rows {
@@ -259,13 +312,30 @@ func (b *reportBuilder) process(p *Process) error {
 	for i := range ops {
 		t.ops[i].addRank(rank.Rank, &ops[i])
 	}
-	b.report.Total.add(&rank.Row)
+	rank.Counts = b.sharedCounts(&all.Counts)
+	b.report.Total.add(&all)
 	b.report.App += rank.App
 	b.report.Untimed += untimed
 	b.report.Dropped += dropped
 	b.report.InProgress.add(p.Data, b.ended)
 	b.report.Ranks[b.place[p.number]] = rank
 	return nil
+}
+
+// maxCounts bounds the different counts that are compared with those of further ranks.
+const maxCounts = 1 << 12
+
+// sharedCounts returns counts that are equal, of a rank with equal ones if there is one.
+func (b *reportBuilder) sharedCounts(c *Counts) *Counts {
+	known := b.counts[*c]
+	if known == nil {
+		known = &Counts{}
+		*known = *c
+		if len(b.counts) < maxCounts {
+			b.counts[*c] = known
+		}
+	}
+	return known
 }
 
 // addTo adds the node's events to a row and returns the time from the end of

@@ -140,7 +140,8 @@ func NewReport(path string, r *runfile.Run, rep *analysis.Report, tables []strin
 	if wanted("rank") {
 		for i := range rep.Ranks {
 			k := &rep.Ranks[i]
-			row := RankRow{Rank: k.Rank, PID: k.PID, Threads: k.Threads, Row: asRow(&k.Row)}
+			sums := k.Row()
+			row := RankRow{Rank: k.Rank, PID: k.PID, Threads: k.Threads, Row: asRow(&sums)}
 			if rep.Timed {
 				row.App = &k.App
 			}
@@ -180,11 +181,7 @@ func asTimes(t *analysis.Times) *Times {
 	if i == nil {
 		return nil
 	}
-	last := len(t.Bins)
-	for last > 0 && t.Bins[last-1] == 0 {
-		last--
-	}
-	return &Times{*i, t.Bins[:last]}
+	return &Times{*i, slices.Clone(t.Bins[:t.Used()])}
 }
 
 // asInterval returns nil if no times were recorded.

@@ -100,7 +100,7 @@ func Build(run *runfile.Run, proc, stream int) (*Graph, error) {
 func (g *Graph) addNode(from *efg.Node, facts *analysis.Node, text reconstruct.NodeText, loop int) {
 	n := Node{
 		Number: facts.Number, Op: text.Op, Args: text.Args, Site: text.Site, Words: from.Words, Mask: from.Mask,
-		Polls: from.Counted, Loop: loop, Row: analysis.Row{Calls: facts.Visits, Volume: facts.Volume},
+		Polls: from.Counted, Loop: loop, Row: analysis.Row{Counts: analysis.Counts{Calls: facts.Visits, Volume: facts.Volume}},
 	}
 	if facts.Error != 0 {
 		n.Errors = facts.Visits
