@@ -42,7 +42,7 @@ func (w *diffWriter) classes(o *diff.Overview) {
 		n := uint64(len(c.Ranks))
 		cells := []string{className(c), grouped(n), fmt.Sprint(c.Nodes), fmt.Sprint(c.Edges), grouped(c.Total.Calls / n), meanBytes(c.Total.Bytes, n)}
 		if o.Timed {
-			cells = append(cells, units.Nanoseconds(float64(c.Total.Time.Sum)/float64(n)))
+			cells = append(cells, units.Nanoseconds(float64(c.Total.Time)/float64(n)))
 		}
 		t.row(append(cells, cut(rankset.Text(c.Ranks)))...)
 	}

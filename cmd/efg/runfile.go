@@ -43,8 +43,13 @@ func openShown(path string, data bool) (*runfile.Run, error) {
 	}
 	r.Sites() // an error occurs again where they are requested
 	printable.Fields(&r.Meta)
+	var last *runfile.ProcShared
 	for i := range r.Procs {
-		p := &r.Procs[i]
+		p := r.Procs[i].ProcShared
+		if p == last {
+			continue
+		}
+		last = p
 		p.Host, p.MPI = printable.Line(p.Host), printable.Line(p.MPI)
 		printable.Fields(p.Command)
 	}

@@ -74,7 +74,8 @@ type ProcInfo struct {
 	first   int    // number of the first stream in the file
 }
 
-// ProcShared is what many processes of a run have in common. It must not be modified.
+// ProcShared is what many processes of a run have in common: what is modified is modified for
+// all of them.
 type ProcShared struct {
 	Size    int
 	World   uint64

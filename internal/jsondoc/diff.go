@@ -192,7 +192,7 @@ func NewOverview(file string, o *diff.Overview) *Overview {
 		k := Class{Shape: c.Shape, Number: c.Number, Count: len(c.Ranks), Ranks: rankRanges(c.Ranks), Events: c.Events, Nodes: c.Nodes,
 			Edges: c.Edges, Calls: c.Total.Calls, Errors: c.Total.Errors, Bytes: c.Total.Bytes}
 		if o.Timed {
-			k.Time = &c.Total.Time.Sum
+			k.Time = &c.Total.Time
 		}
 		j.Classes = append(j.Classes, k)
 	}

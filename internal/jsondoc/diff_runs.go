@@ -55,7 +55,7 @@ func NewRunsDiff(files []string, r *diff.Runs, held []string) *RunsDiff {
 		k := ClassPair{Match: string(c.Match), Ranks: [2][][3]int{rankRanges(c.Ranks[0]), rankRanges(c.Ranks[1])},
 			Count: [2]int{len(c.Ranks[0]), len(c.Ranks[1])}, Calls: [2]uint64{a.Calls, b.Calls}, Bytes: [2]uint64{a.Bytes, b.Bytes}}
 		if timed {
-			k.Time, k.Running = &[2]uint64{a.Time.Sum, b.Time.Sum}, &c.Running
+			k.Time, k.Running = &[2]uint64{a.Time, b.Time}, &c.Running
 		}
 		j.Classes = append(j.Classes, k)
 	}

@@ -15,7 +15,7 @@ import (
 // alone checks a run without using rank classes.
 func alone(run *runfile.Run) (*Report, error) {
 	b := newBuilder(run, nil)
-	b.alone = true
+	b.alone, b.keepAll = true, true
 	return b.check()
 }
 

@@ -149,8 +149,12 @@ type builder struct {
 	furthest int
 	progress []Progress
 
+	// settles: channels are forgotten when both sides agree. Otherwise, times are compared per
+	// channel, or several processes have one rank.
+	settles bool
+
 	mu      sync.Mutex
-	flows   map[channel]*flow
+	flows   map[channel]*flow // not settled
 	waiting map[wildcardSite]uint64
 	callers map[channel]caller
 	scopes  map[scopeKey]*scopeState
@@ -160,6 +164,7 @@ type builder struct {
 	classes int                              // number that are not nil
 	members []*classTally                    // by process of the run; nil if it was counted alone
 	alone   bool                             // no classes are used; for tests
+	keepAll bool                             // channels are not settled; for tests
 	report  Report
 }
 
@@ -226,9 +231,13 @@ func (b *builder) overview() []int {
 	top := 0
 	first := analysis.FirstRanks(b.run.Procs)
 	b.first = first
+	b.settles = !b.run.Meta.Traced() && !b.keepAll
 	for i := range b.run.Procs {
 		p := &b.run.Procs[i]
 		procs = append(procs, i)
+		if _, known := b.number[p.Rank]; known {
+			b.settles = false
+		}
 		b.number[p.Rank] = i
 		top = max(top, first[i]+p.Size)
 		for k := range p.Streams {
@@ -318,9 +327,15 @@ func (b *builder) addFindings(p *analysis.Process, f *findings) {
 	b.use(p, f.used)
 }
 
-// addFlow adds the messages of a process on a channel to those of others.
+// addFlow adds the messages of a process on a channel to those of the other side. Both sides
+// add theirs once; a channel on which everything sent was certainly received is then settled.
 func (b *builder) addFlow(rank int32, c channel, f *flow, t *tally) {
 	sum := b.flows[c]
+	if b.settles && (sum != nil && f.fits(sum) || sum == nil && c.from == c.to && f.fits(&flow{})) {
+		delete(b.flows, c)
+		delete(b.callers, c)
+		return
+	}
 	if sum == nil {
 		sum = &flow{}
 		b.flows[c] = sum

@@ -18,7 +18,17 @@ type Class struct {
 	First  Rank  // one of them
 	// Events, Nodes and Edges are those of one rank.
 	Events, Nodes, Edges uint64
-	Total                Totals // of all ranks; times have a sum only
+	Total                Sums // of all ranks
+}
+
+// Sums are the calls of ranks, the bytes that they moved, and the time in ns that they took.
+type Sums struct{ Calls, Errors, Bytes, Time uint64 }
+
+func (t *Sums) add(s *summary) {
+	t.Calls += s.profile.total.calls
+	t.Errors += s.profile.total.errors
+	t.Bytes += s.profile.total.bytes
+	t.Time += s.total
 }
 
 // argumentKeys returns, for each summary, a key that is equal for equal graphs. A rank in an
@@ -70,31 +80,35 @@ func (v *survey) classes() (list []Class, shapes int) {
 		all[i] = &v.summaries[i]
 	}
 	keys := argumentKeys(all)
-	byKey := map[hash]*Class{}
-	byShape := map[hash][]*Class{}
+	byKey := map[hash]int32{}
+	byShape := map[hash][]int32{}
 	ranks := map[hash]int{}
 	for i, s := range all {
-		c := byKey[keys[i]]
-		if c == nil {
-			c = &Class{First: Rank{v.run, s.proc}, Events: s.events, Nodes: s.nodes, Edges: s.edges}
-			byKey[keys[i]] = c
-			byShape[s.shape] = append(byShape[s.shape], c)
+		k, ok := byKey[keys[i]]
+		if !ok {
+			k = int32(len(list))
+			byKey[keys[i]] = k
+			byShape[s.shape] = append(byShape[s.shape], k)
+			list = append(list, Class{First: Rank{v.run, s.proc}, Events: s.events, Nodes: s.nodes, Edges: s.edges})
 		}
+		c := &list[k]
 		c.Ranks = append(c.Ranks, s.rank)
-		c.Total.addSummary(s)
+		c.Total.add(s)
 		ranks[s.shape]++
 	}
 	order := slices.SortedFunc(maps.Keys(byShape), func(x, y hash) int {
-		return cmp.Or(cmp.Compare(ranks[y], ranks[x]), cmp.Compare(uint(byShape[x][0].Ranks[0]), uint(byShape[y][0].Ranks[0])), cmp.Compare(x, y))
+		return cmp.Or(cmp.Compare(ranks[y], ranks[x]), cmp.Compare(uint(list[byShape[x][0]].Ranks[0]), uint(list[byShape[y][0]].Ranks[0])), cmp.Compare(x, y))
 	})
 	for i, shape := range order {
 		in := byShape[shape]
-		slices.SortStableFunc(in, func(x, y *Class) int { return cmp.Compare(len(y.Ranks), len(x.Ranks)) })
+		slices.SortStableFunc(in, func(x, y int32) int { return cmp.Compare(len(list[y].Ranks), len(list[x].Ranks)) })
 		for k, c := range in {
-			c.Shape, c.Number = i+1, k+1
-			list = append(list, *c)
+			list[c].Shape, list[c].Number = i+1, k+1
 		}
 	}
+	slices.SortFunc(list, func(x, y Class) int {
+		return cmp.Or(cmp.Compare(x.Shape, y.Shape), cmp.Compare(x.Number, y.Number))
+	})
 	return list, len(order)
 }
 

@@ -118,7 +118,7 @@ func NewOverview(run *runfile.Run, procs []int, progress func(done uint64)) (*Ov
 	if err != nil {
 		return nil, err
 	}
-	v, err := newSurvey(s, procs, counter(progress))
+	v, err := newSurvey(s, procs, counter(progress), false)
 	if err != nil {
 		return nil, err
 	}
@@ -176,8 +176,11 @@ func (s *summary) amounts(number int) (calls, bytes, time uint64, ok bool) {
 	if k == none {
 		return 0, 0, 0, false
 	}
+	if s.time != nil {
+		time = s.time[k]
+	}
 	r := &s.profile.rows[k]
-	return r.calls, r.bytes, s.time[k], true
+	return r.calls, r.bytes, time, true
 }
 
 // texts are procedure and callsite of a call.
@@ -192,12 +195,8 @@ func (v *survey) texts(number int) (op, site string) {
 func (v *survey) imbalance(number int) Imbalance {
 	b := Imbalance{}
 	b.Op, b.Site = v.texts(number)
-	for i := range v.summaries {
-		s := &v.summaries[i]
-		calls, bytes, time, ok := s.amounts(number)
-		if !ok {
-			continue
-		}
+	for s := range v.making(number) {
+		calls, bytes, time, _ := s.amounts(number)
 		b.Ranks++
 		b.Calls.add(s.rank, calls)
 		b.Bytes.add(s.rank, bytes)
@@ -216,33 +215,33 @@ var metrics = [3]Metric{TimeMetric, BytesMetric, CallsMetric}
 
 // outliers finds the outliers at a call.
 func (v *survey) outliers(number int) []Outlier {
-	byShape := map[hash]*sample{}
-	var order []hash
-	for i := range v.summaries {
-		s := &v.summaries[i]
-		calls, bytes, time, ok := s.amounts(number)
-		if !ok {
+	makers := make([]int, v.shapes) // by shape
+	for s := range v.making(number) {
+		makers[s.shapeNumber]++
+	}
+	large := map[int]*sample{} // by shape
+	var order []int            // of these
+	var few []*summary
+	for s := range v.making(number) {
+		k := s.shapeNumber
+		if makers[k] < Few {
+			few = append(few, s)
 			continue
 		}
-		m := byShape[s.shape]
-		if m == nil {
-			m = &sample{}
-			byShape[s.shape] = m
-			order = append(order, s.shape)
+		if large[k] == nil {
+			large[k] = &sample{}
+			order = append(order, k)
 		}
-		m.of = append(m.of, s)
-		for k, x := range []uint64{time, bytes, calls} {
-			m.values[k] = append(m.values[k], float64(x))
-		}
+		large[k].add(s, number)
 	}
 	var list []Outlier
+	for _, k := range order {
+		list = append(list, large[k].outliers()...)
+	}
+	slices.SortStableFunc(few, func(x, y *summary) int { return cmp.Compare(x.shapeNumber, y.shapeNumber) })
 	small := &sample{}
-	for _, shape := range order {
-		if m := byShape[shape]; len(m.of) < Few {
-			small.join(m)
-		} else {
-			list = append(list, m.outliers()...)
-		}
+	for _, s := range few {
+		small.add(s, number)
 	}
 	list = append(list, small.outliers()...)
 	for i := range list {
@@ -253,10 +252,12 @@ func (v *survey) outliers(number int) []Outlier {
 	return list
 }
 
-func (m *sample) join(o *sample) {
-	m.of = append(m.of, o.of...)
-	for i := range m.values {
-		m.values[i] = append(m.values[i], o.values[i]...)
+// add adds the amounts of a call that a process makes.
+func (m *sample) add(s *summary, number int) {
+	calls, bytes, time, _ := s.amounts(number)
+	m.of = append(m.of, s)
+	for k, x := range [...]uint64{time, bytes, calls} {
+		m.values[k] = append(m.values[k], float64(x))
 	}
 }
 

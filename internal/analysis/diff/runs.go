@@ -36,7 +36,7 @@ const (
 type ClassPair struct {
 	Match   Match
 	Ranks   [2][]int // ascending
-	Total   [2]Totals
+	Total   [2]Sums
 	Running [2]uint64
 	graph   [2]hash // of calls and steps
 }
@@ -61,7 +61,7 @@ func NewRuns(a, b *runfile.Run, procs [2][]int, progress func(done uint64)) (*Ru
 	var v [2]*survey
 	count := counter(progress)
 	for k := range v {
-		if v[k], err = newSurvey(c.side[k], procs[k], count); err != nil {
+		if v[k], err = newSurvey(c.side[k], procs[k], count, true); err != nil {
 			return nil, err
 		}
 	}
@@ -135,7 +135,7 @@ func (c *ClassPair) first() uint {
 
 func (c *ClassPair) add(side int, s *summary) {
 	c.Ranks[side] = append(c.Ranks[side], s.rank)
-	c.Total[side].addSummary(s)
+	c.Total[side].add(s)
 	c.Running[side] += s.running
 	c.graph[side] = s.calls
 }

@@ -129,16 +129,21 @@ func (c *shared) summarize(p *analysis.Process) (*summary, []Totals, bool, error
 // the lock.
 func (v *survey) addShared(s *summary, rows []Totals) {
 	s.total, s.running = 0, 0
-	s.time = make([]uint64, len(rows))
+	s.time = nil
 	for i, n := range s.profile.calls {
-		v.addRow(s, i, n, &rows[i])
+		v.addRow(s, len(rows), i, int(n), &rows[i])
 	}
 	v.summaries = append(v.summaries, *s)
 }
 
-// addRow adds the totals of a call in a process.
-func (v *survey) addRow(s *summary, i, number int, r *Totals) {
-	s.time[i] = r.Time.Sum
+// addRow adds the totals of call i of all calls in a process.
+func (v *survey) addRow(s *summary, all, i, number int, r *Totals) {
+	if s.time == nil && r.Time.Sum > 0 {
+		s.time = make([]uint64, all)
+	}
+	if s.time != nil {
+		s.time[i] = r.Time.Sum
+	}
 	s.total += r.Time.Sum
 	if analysis.Running(v.list[number].op) {
 		s.running += r.Time.Sum

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -19,18 +20,19 @@ type summary struct {
 	// shape is equal for nodes that are equal except for arguments, with edges that are equal
 	// except for weights; calls is equal for equal calls with equal steps between them.
 	shape, calls hash
+	shapeNumber  int // in the order of the first processes of the shapes
 	// rest covers arguments and branch runs, except for single ranks, which are in peers.
 	rest    hash
 	peers   []form
 	profile *profile
-	time    []uint64 // ns, by call of the profile
+	time    []uint64 // ns, by call of the profile; nil if all are 0
 	total   uint64   // sum of these
 	running uint64   // excluding the start and end of MPI
 }
 
 // profile is what many processes have in common: calls, and what they move.
 type profile struct {
-	calls []int // numbers, ascending
+	calls []int32 // numbers, ascending
 	rows  []volume
 	total volume
 }
@@ -48,8 +50,10 @@ type survey struct {
 	list      []call
 	sums      []Totals // of all processes, by call
 	profiles  map[hash]*profile
-	steps     map[hash]*callGraph
+	steps     map[hash]*callGraph // nil if they are not kept
 	summaries []summary
+	makers    [][]int32 // of each call: numbers of the summaries of the processes that make it
+	shapes    int
 	shared    map[runfile.ClassKey]*shared // by class
 	timed     bool
 }
@@ -63,8 +67,13 @@ type callGraph struct {
 // maxPeers bounds the ranks in arguments that are kept for all processes together.
 const maxPeers = 1 << 24
 
-func newSurvey(s *side, procs []int, progress func()) (*survey, error) {
-	v := &survey{side: s, progress: progress, mostPeers: max(16, maxPeers/max(len(procs), 1)), numbers: map[call]int{}, profiles: map[hash]*profile{}, steps: map[hash]*callGraph{}, shared: map[runfile.ClassKey]*shared{}}
+// newSurvey reads processes. steps says whether their calls and steps are kept.
+func newSurvey(s *side, procs []int, progress func(), steps bool) (*survey, error) {
+	v := &survey{side: s, progress: progress, mostPeers: max(16, maxPeers/max(len(procs), 1)), numbers: map[call]int{}, profiles: map[hash]*profile{}, shared: map[runfile.ClassKey]*shared{}}
+	v.summaries = make([]summary, 0, len(procs))
+	if steps {
+		v.steps = map[hash]*callGraph{}
+	}
 	err := analysis.EachProcess(s.run, procs, v.process)
 	if err != nil {
 		return nil, err
@@ -72,7 +81,46 @@ func newSurvey(s *side, procs []int, progress func()) (*survey, error) {
 	slices.SortFunc(v.summaries, func(x, y summary) int {
 		return cmp.Or(cmp.Compare(uint(x.rank), uint(y.rank)), cmp.Compare(x.proc, y.proc))
 	})
+	v.arrange()
 	return v, nil
+}
+
+// arrange numbers the shapes, and finds the processes that make each call.
+func (v *survey) arrange() {
+	v.makers = make([][]int32, len(v.list))
+	shapes := map[hash]int{}
+	for i := range v.summaries {
+		s := &v.summaries[i]
+		n, ok := shapes[s.shape]
+		if !ok {
+			n = len(shapes)
+			shapes[s.shape] = n
+		}
+		s.shapeNumber = n
+		for _, c := range s.profile.calls {
+			v.makers[c] = append(v.makers[c], int32(i))
+		}
+	}
+	v.shapes = len(shapes)
+}
+
+// making iterates over the processes that make a call.
+func (v *survey) making(number int) iter.Seq[*summary] {
+	return func(yield func(*summary) bool) {
+		if number == allCalls {
+			for i := range v.summaries {
+				if !yield(&v.summaries[i]) {
+					return
+				}
+			}
+			return
+		}
+		for _, i := range v.makers[number] {
+			if !yield(&v.summaries[i]) {
+				return
+			}
+		}
+	}
 }
 
 // process adds a process. What needs no lock comes first.
@@ -99,7 +147,9 @@ func (v *survey) process(p *analysis.Process) error {
 	graph := &callGraph{}
 	for _, t := range q.streams {
 		s.stream(t, v.mostPeers)
-		graph.add(t)
+		if v.steps != nil {
+			graph.add(t)
+		}
 		for i := range t.nodes {
 			n := &t.nodes[i]
 			if rows[n.call] == nil {
@@ -108,10 +158,13 @@ func (v *survey) process(p *analysis.Process) error {
 			rows[n.call].addNode(n.facts)
 		}
 	}
-	s.calls = graph.sort()
+	s.peers = slices.Clone(s.peers)
+	if v.steps != nil {
+		s.calls = graph.sort()
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.steps[s.calls] == nil {
+	if v.steps != nil && v.steps[s.calls] == nil {
 		v.steps[s.calls] = graph
 	}
 	v.add(&s, rows)
@@ -208,18 +261,17 @@ func (g *callGraph) sort() hash {
 
 // add keeps a summary. The caller holds the lock.
 func (v *survey) add(s *summary, rows map[call]*Totals) {
-	p := &profile{}
+	p := &profile{calls: make([]int32, 0, len(rows)), rows: make([]volume, 0, len(rows))}
 	for c := range rows {
-		p.calls = append(p.calls, v.number(c))
+		p.calls = append(p.calls, int32(v.number(c)))
 	}
 	slices.Sort(p.calls)
 	h := hashOf()
-	s.time = make([]uint64, len(p.calls))
 	for i, n := range p.calls {
 		r := rows[v.list[n]]
 		p.rows = append(p.rows, volume{r.Calls, r.Errors, r.Bytes})
 		h = h.add(uint64(n), r.Calls, r.Errors, r.Bytes)
-		v.addRow(s, i, n, r)
+		v.addRow(s, len(p.calls), i, int(n), r)
 	}
 	if s.profile = v.profiles[h]; s.profile == nil {
 		for _, r := range p.rows {
@@ -251,7 +303,7 @@ func (v *survey) inOrder() []int {
 
 // row is the place of a call in the profile, -1 if the process does not make it.
 func (s *summary) row(call int) int {
-	i, ok := slices.BinarySearch(s.profile.calls, call)
+	i, ok := slices.BinarySearch(s.profile.calls, int32(call))
 	if !ok {
 		return none
 	}
