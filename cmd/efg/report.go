@@ -2,15 +2,18 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/internal/analysis/findings"
 	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/units"
 )
@@ -28,7 +31,8 @@ func newReport() *cobra.Command {
 		Use:   "report FILE",
 		Short: "Show where MPI time and bytes went",
 		Long: `Show where MPI time and bytes went: by procedure, by callsite and by rank, the
-callsites with the largest imbalance, and the longest waits. Everything is computed on
+callsites with the largest imbalance, and the longest waits. The first sentences say what
+the time went into and why ranks wait, as far as times were recorded. All else is computed on
 the graphs and equals what counting the events gives. Bytes are the number of elements
 times the size of the datatype; docs/report.md defines what counts as sent and
 received.`,
@@ -61,9 +65,26 @@ func report(path string, opt *reportOptions, out, errOut io.Writer) error {
 		return err
 	}
 	return overRanks(path, opt.ranks, opt.json, errOut, analysis.NewReport, func(r *runfile.Run, _ []int, rep *analysis.Report) error {
-		return writeAnswer(out, opt.json, func() any { return jsondoc.NewReport(path, r, rep, opt.by) },
-			func(w *bufio.Writer) { newReportWriter(w, rep, opt).write(path, r) })
+		found, err := opt.findings(r, errOut)
+		if err != nil {
+			return err
+		}
+		return writeAnswer(out, opt.json, func() any { return jsondoc.NewReport(path, r, rep, opt.by, found) },
+			func(w *bufio.Writer) { newReportWriter(w, rep, opt).write(path, r, found) })
 	})
+}
+
+// findings is what there is to say about the whole run; nothing if only a part is asked for.
+func (opt *reportOptions) findings(r *runfile.Run, errOut io.Writer) ([]findings.Finding, error) {
+	if opt.ranks != "" || len(opt.by) > 0 {
+		return nil, nil
+	}
+	if err := correctClocks(context.Background(), r, "corrected", errOut); err != nil {
+		return nil, err
+	}
+	bar := newProgress(errOut, "ranks", uint64(len(r.Procs)))
+	defer bar.close()
+	return findings.New(r, bar.show)
 }
 
 // reportWriter writes a report as tables.
@@ -79,8 +100,9 @@ func newReportWriter(w *bufio.Writer, r *analysis.Report, opt *reportOptions) *r
 	return &reportWriter{w, r, opt, r.Total.Received > 0, r.Total.Read+r.Total.Written > 0}
 }
 
-func (w *reportWriter) write(path string, r *runfile.Run) {
+func (w *reportWriter) write(path string, r *runfile.Run, found []findings.Finding) {
 	w.head(path, r)
+	w.say(found)
 	tables := map[string]func(){"procedure": w.procedures, "callsite": w.callsites, "rank": w.ranks}
 	for _, name := range jsondoc.ReportTables {
 		if len(w.opt.by) == 0 || slices.Contains(w.opt.by, name) {
@@ -120,6 +142,38 @@ func (w *reportWriter) head(path string, r *runfile.Run) {
 	case x.Calls > 0:
 		fmt.Fprintf(w, "besides   %s that had not returned when the recording ended\n", plural(int(x.Calls), "call"))
 	}
+}
+
+// say writes sentences, in lines.
+func (w *reportWriter) say(found []findings.Finding) {
+	for i := range found {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		for k, line := range wrapped(found[i].Text, sentenceWidth) {
+			indent := "- "
+			if k > 0 {
+				indent = "  "
+			}
+			fmt.Fprintf(w, "%s%s\n", indent, line)
+		}
+	}
+}
+
+// sentenceWidth is how many characters of a sentence are in a line.
+const sentenceWidth = 98
+
+// wrapped divides a text into lines between words.
+func wrapped(text string, width int) []string {
+	var lines []string
+	for word := range strings.FieldsSeq(text) {
+		if last := len(lines) - 1; last >= 0 && utf8.RuneCountInString(lines[last])+1+utf8.RuneCountInString(word) <= width {
+			lines[last] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return lines
 }
 
 // opColumns are the columns that procedures and callsites have in common.

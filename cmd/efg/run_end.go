@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/efg-tools/efg/efg/runfile"
+	"github.com/efg-tools/efg/internal/analysis/findings"
 	"github.com/efg-tools/efg/internal/live"
 	"github.com/efg-tools/efg/internal/merge"
 	"github.com/efg-tools/efg/internal/printable"
@@ -69,20 +70,25 @@ func reportLosses(r *merge.Result, errOut io.Writer) {
 	}
 }
 
-// suggestNext prints to a terminal a summary of the file, and a command to try next.
+// suggestNext prints to a terminal a summary of the file, a command to try next, and how much of the
+// time the ranks computed.
 func suggestNext(file string, r *merge.Result, errOut io.Writer) {
 	if !printable.IsTerminal(errOut) {
 		return
 	}
-	next := "report"
+	next, sentence := "report", ""
 	if run, err := runfile.OpenRun(file); err == nil {
 		if live.EndedInCall(run) {
 			next = "where"
 		}
+		sentence, _ = findings.First(run)
 		run.Close()
 	}
 	fmt.Fprintf(errOut, "efg: wrote %s: %s, %s; next: efg %s %s\n",
 		file, pluralOf(uint64(r.Processes), "rank"), pluralOf(r.Events, "call"), next, shellWord(file))
+	if sentence != "" {
+		fmt.Fprintln(errOut, "efg:", sentence)
+	}
 }
 
 // nothingRecorded reports that there is no run file.

@@ -158,7 +158,7 @@ func (m *Metrics) report(ctx context.Context, f *os.File) (*jsondoc.Report, erro
 	if err != nil {
 		return nil, err
 	}
-	return jsondoc.NewReport(t.Names[0], run, rep, []string{"procedure"}), nil
+	return jsondoc.NewReport(t.Names[0], run, rep, []string{"procedure"}, nil), nil
 }
 
 func (m *Metrics) handler() http.Handler {

@@ -15,6 +15,7 @@ import (
 	"github.com/efg-tools/efg/internal/analysis/clocks"
 	"github.com/efg-tools/efg/internal/analysis/diff"
 	"github.com/efg-tools/efg/internal/analysis/efficiency"
+	"github.com/efg-tools/efg/internal/analysis/findings"
 	"github.com/efg-tools/efg/internal/analysis/loops"
 	"github.com/efg-tools/efg/internal/analysis/match"
 	"github.com/efg-tools/efg/internal/analysis/phases"
@@ -98,13 +99,28 @@ func ofRanks(q *query, name string, document func(in *input, procs []int) (any, 
 
 func askReport(q *query) answerer {
 	by := q.choices("by", jsondoc.ReportTables...)
+	all := len(by) == 0 && !q.has("rank")
 	return ofRanks(q, "rank", func(in *input, procs []int) (any, error) {
 		rep, err := analysis.NewReport(in.run, procs)
 		if err != nil {
 			return nil, err
 		}
-		return jsondoc.NewReport(in.name, in.run, rep, by), nil
+		var found []findings.Finding
+		if all {
+			if found, err = findingsOf(in); err != nil {
+				return nil, err
+			}
+		}
+		return jsondoc.NewReport(in.name, in.run, rep, by, found), nil
 	})
+}
+
+// findingsOf is what there is to say about a whole run.
+func findingsOf(in *input) ([]findings.Finding, error) {
+	if err := correct(in, in.run, "corrected"); err != nil {
+		return nil, err
+	}
+	return findings.New(in.run)
 }
 
 // graphTypes are the types of the formats of a graph.

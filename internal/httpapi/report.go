@@ -52,7 +52,7 @@ func newReport(in *input) (encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &wholeReport{jsondoc.NewReport(in.name, in.run, rep, []string{"procedure", "callsite"}), rep.RankTable()}, nil
+	return &wholeReport{jsondoc.NewReport(in.name, in.run, rep, []string{"procedure", "callsite"}, nil), rep.RankTable()}, nil
 }
 
 // Encode writes the length of the report as JSON, that, and the table.

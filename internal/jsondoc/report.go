@@ -5,6 +5,7 @@ import (
 
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/internal/analysis/findings"
 )
 
 // Report is a report; docs/report.md describes it. Times are in nanoseconds.
@@ -20,11 +21,35 @@ type Report struct {
 	Dropped    uint64      `json:"dropped"`
 	Incomplete int         `json:"incomplete"`
 	InProgress *InProgress `json:"in_progress,omitempty"`
+	Findings   []Sentence  `json:"findings,omitempty"`
 	Procedures []OpRow     `json:"procedures,omitempty"`
 	Callsites  []OpRow     `json:"callsites,omitempty"`
 	Ranks      []RankRow   `json:"ranks,omitempty"`
 	Imbalance  []Imbalance `json:"imbalance,omitempty"`
 	Waits      []Wait      `json:"waits,omitempty"`
+}
+
+// Sentence is one about the time of the run, and its evidence: a time that is part of another,
+// ns, the ranks that it is about, and where.
+type Sentence struct {
+	Kind  string      `json:"kind"`
+	Text  string      `json:"text"`
+	Time  int64       `json:"time"`
+	Of    int64       `json:"of"`
+	Ranks []int       `json:"ranks"`
+	Where *WaitRegion `json:"where"`
+}
+
+func asSentence(f *findings.Finding) Sentence {
+	j := Sentence{Kind: string(f.Kind), Text: f.Text, Time: f.Time, Of: f.Of, Ranks: f.Ranks}
+	if j.Ranks == nil {
+		j.Ranks = []int{}
+	}
+	if f.Region != nil {
+		w := asWaitRegion(f.Region)
+		j.Where = &w
+	}
+	return j
 }
 
 // InProgress are calls that had not returned when the recording ended.
@@ -113,13 +138,16 @@ const (
 )
 
 // NewReport contains all rows of these tables, or of all tables if none are given.
-func NewReport(path string, r *runfile.Run, rep *analysis.Report, tables []string) *Report {
+func NewReport(path string, r *runfile.Run, rep *analysis.Report, tables []string, found []findings.Finding) *Report {
 	j := &Report{
 		Schema: "efg-report/1", File: path, Command: r.Meta.Command, Timed: rep.Timed, Processes: len(rep.Ranks),
 		Total: asRow(&rep.Total), Untimed: rep.Untimed, Dropped: rep.Dropped, Incomplete: rep.Incomplete,
 	}
 	if rep.Timed {
 		j.App = &rep.App
+	}
+	for i := range found {
+		j.Findings = append(j.Findings, asSentence(&found[i]))
 	}
 	if x := rep.InProgress; x.Calls > 0 {
 		j.InProgress = &InProgress{x.Calls, x.Time}

@@ -71,6 +71,16 @@ func ratio(part float64, whole int64) float64 {
 
 // New computes the times of a run. windows is into how many parts to divide it, 0: none.
 func New(run *runfile.Run, windows int, progress ...analysis.Progress) (*Run, error) {
+	r, err := Times(run, progress...)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.simulate(run, windows)
+}
+
+// Times computes the times of a run that are known without following its calls one by one: all
+// but Ideal and Windows.
+func Times(run *runfile.Run, progress ...analysis.Progress) (*Run, error) {
 	procs := make([]int, len(run.Procs))
 	for i := range procs {
 		procs[i] = i
@@ -98,7 +108,7 @@ func New(run *runfile.Run, windows int, progress ...analysis.Progress) (*Run, er
 		return nil, ErrNoTimes
 	}
 	r.Setup = setup / int64(max(r.Ranks, 1))
-	return r, r.simulate(run, windows)
+	return r, nil
 }
 
 // times are those of a process.

@@ -237,9 +237,7 @@ func (x *Simulation) leaveInit(c *match.Call) {
 // complete finds out when a call ends.
 func (x *Simulation) complete(c *match.Call, now []float64) {
 	ready := float64(c.Began) // when all was there, as recorded
-	for k, t := range now {
-		x.arrival[k] = t
-	}
+	copy(x.arrival, now)
 	for _, o := range c.Done {
 		ready = max(ready, x.arrive(c, o))
 	}

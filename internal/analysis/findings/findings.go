@@ -1,0 +1,245 @@
+// Package findings says in a few sentences what a run's time went into, and why its ranks wait:
+// each with a number, a place, and the ranks that it is about.
+package findings
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/efg-tools/efg/efg/runfile"
+	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/internal/analysis/efficiency"
+	"github.com/efg-tools/efg/internal/analysis/match"
+	"github.com/efg-tools/efg/internal/analysis/waits"
+	"github.com/efg-tools/efg/internal/analysis/whatif"
+	"github.com/efg-tools/efg/internal/rankset"
+	"github.com/efg-tools/efg/internal/units"
+)
+
+// Kind is what a finding is about.
+type Kind string
+
+// Kinds of findings, in the order in which they are told.
+const (
+	Efficiency Kind = "efficiency" // how much of the time the ranks compute
+	Waiting    Kind = "waiting"    // how much of it they wait
+	State      Kind = "state"      // the wait state that takes most
+	Cause      Kind = "cause"      // what causes most waiting
+	Balance    Kind = "balance"    // what equal computation would save
+	Network    Kind = "network"    // what an ideal network would save
+	Path       Kind = "path"       // which part of the critical path takes longest
+	Missing    Kind = "missing"    // what was not recorded
+)
+
+// Finding is a sentence and its evidence.
+type Finding struct {
+	Kind Kind
+	Text string
+	// Time is what it is about, Of what it is a part of; ns. Both are 0 if there is no number.
+	Time, Of int64
+	Ranks    []int         // that it is about; nil: all, or none
+	Region   *waits.Region // where; nil: nowhere
+}
+
+// MostEvents bounds the runs whose calls are followed one by one. Of larger ones, less is said.
+const MostEvents = 2_000_000
+
+// least is the smallest part of the time that is worth a sentence.
+const least = 0.02
+
+// few is how many ranks are named one by one.
+const few = 4
+
+// New finds what there is to say about a run, at most six sentences.
+func New(run *runfile.Run, progress ...analysis.Progress) ([]Finding, error) {
+	e, err := efficiency.Times(run, progress...)
+	if errors.Is(err, efficiency.ErrNoTimes) {
+		return []Finding{{Kind: Missing, Text: "Nothing is known about time: " + err.Error() + "."}}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	list := []Finding{utilization(e)}
+	switch events := events(run); {
+	case !run.Meta.Traced():
+		return append(list, missing("Why ranks wait is not known: "+efficiency.NoTrace+".")), nil
+	case events > MostEvents:
+		return append(list, missing(fmt.Sprintf("The run has %d calls: efg waits and efg whatif say why ranks wait.", events))), nil
+	}
+	more, err := explain(run, e, progress)
+	if errors.Is(err, match.ErrNoTimes) {
+		return append(list, missing("Why ranks wait is not known: "+efficiency.NoTrace+".")), nil
+	}
+	return append(list, more...), err
+}
+
+// First is the first sentence about a run, without following its calls; "" if there are no times.
+func First(run *runfile.Run) (string, error) {
+	e, err := efficiency.Times(run)
+	if errors.Is(err, efficiency.ErrNoTimes) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return utilization(e).Text, nil
+}
+
+func missing(text string) Finding { return Finding{Kind: Missing, Text: text} }
+
+func events(run *runfile.Run) (n uint64) {
+	for i := range run.Procs {
+		for _, s := range run.Procs[i].Streams {
+			n += s.Events
+		}
+	}
+	return n
+}
+
+// utilization tells the parallel efficiency, and the rank that computes longest.
+func utilization(e *efficiency.Run) Finding {
+	mean := float64(e.Useful) / float64(max(e.Ranks, 1))
+	f := Finding{Kind: Efficiency, Time: int64(mean), Of: e.Time}
+	f.Text = fmt.Sprintf("Ranks compute %s of %s", percent(f.Time, f.Of), ns(e.Time))
+	if mean > 0 && float64(e.Most) > (1+least)*mean {
+		f.Ranks = []int{e.MostRank}
+		f.Text += fmt.Sprintf("; rank %d computes longest, %.0f %% longer than the mean", e.MostRank, 100*(float64(e.Most)/mean-1))
+	}
+	f.Text += "."
+	return f
+}
+
+// explain follows the calls one by one.
+func explain(run *runfile.Run, e *efficiency.Run, progress []analysis.Progress) ([]Finding, error) {
+	procs := make([]int, len(run.Procs))
+	for i := range procs {
+		procs[i] = i
+	}
+	w, err := waits.New(run, procs, progress...)
+	if err != nil {
+		return nil, err
+	}
+	list := waiting(w)
+	if w.Matched.Unmatched+w.Matched.Disagreeing > 0 {
+		return append(list, missing("What would shorten the run is not known: calls could not be matched (efg check says more).")), nil
+	}
+	if e.LoadBalance() < 1-least {
+		r, err := whatif.New(run, &whatif.Question{Balance: true}, progress...)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, gain(r.Asked, r, Balance, "If all ranks computed for equally long, the run would take %s less of %s.")...)
+	}
+	r, err := whatif.New(run, &whatif.Question{Ideal: true}, progress...)
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, gain(r.Asked, r, Network, "On an ideal network it would take %s less of %s.")...)
+	if p := longest(w); p != nil {
+		list = append(list, *p)
+	}
+	return list[:min(len(list), most-1)], nil
+}
+
+// most is how many findings there are at most.
+const most = 6
+
+// waiting tells how much ranks wait, for what, and what causes it.
+func waiting(w *waits.Report) []Finding {
+	if float64(w.Waiting) < least*float64(w.Time) {
+		return []Finding{{Kind: Waiting, Text: fmt.Sprintf("Ranks hardly wait for each other: %s of the time.", percent(w.Waiting, w.Time)), Time: w.Waiting, Of: w.Time}}
+	}
+	list := []Finding{{Kind: Waiting, Text: fmt.Sprintf("Ranks wait for each other %s of the time.", percent(w.Waiting, w.Time)), Time: w.Waiting, Of: w.Time}}
+	if r := &w.Rows[0]; !r.State.Apart() {
+		text := fmt.Sprintf("%s of the waiting is %s in %s", percent(r.Time, w.Waiting), r.State, place(r.Waiting))
+		if r.Culprit.Op != "" {
+			text += fmt.Sprintf(": %s %s for %s", ranks(r.Ranks), verb(r.Ranks, "waits", "wait"), others(r.Ranks, r.Culprits))
+		}
+		list = append(list, Finding{Kind: State, Text: text + ".", Time: r.Time, Of: w.Waiting, Ranks: numbers(r.Ranks), Region: &waits.Region{At: r.Waiting, Call: true}})
+	}
+	for i := range w.Causes {
+		if c := &w.Causes[i]; c.At.Op != "" {
+			took := c.Short + c.Long
+			text := fmt.Sprintf("%s of the waiting is caused by %s, where %s %s longer than those that wait.", percent(took, w.Waiting), region(&c.Region), ranks(c.Ranks), verb(c.Ranks, "takes", "take"))
+			return append(list, Finding{Kind: Cause, Text: text, Time: took, Of: w.Waiting, Ranks: numbers(c.Ranks), Region: &c.Region})
+		}
+	}
+	return list
+}
+
+// longest is the part of the critical path that takes longest.
+func longest(w *waits.Report) *Finding {
+	for i := range w.Path.Rows {
+		if r := &w.Path.Rows[i]; r.At.Op != "" {
+			text := fmt.Sprintf("The critical path is for %s of its time in %s.", percent(r.Time, w.Path.Time), region(&r.Region))
+			return &Finding{Kind: Path, Text: text, Time: r.Time, Of: w.Path.Time, Region: &r.Region}
+		}
+	}
+	return nil
+}
+
+// gain is what a prediction saves, if that is much.
+func gain(p *whatif.Prediction, r *whatif.Report, kind Kind, format string) []Finding {
+	saved := r.Recorded.Time - p.Time
+	if saved < least*r.Recorded.Time {
+		return nil
+	}
+	return []Finding{{Kind: kind, Text: fmt.Sprintf(format, units.Nanoseconds(saved), units.Nanoseconds(r.Recorded.Time)), Time: int64(saved), Of: int64(r.Recorded.Time)}}
+}
+
+func ns(t int64) string { return units.Nanoseconds(float64(t)) }
+
+func percent(part, of int64) string {
+	return fmt.Sprintf("%.0f %%", 100*float64(part)/float64(max(of, 1)))
+}
+
+func numbers(list []waits.RankTime) []int {
+	var n []int
+	for _, r := range list {
+		n = append(n, r.Rank)
+	}
+	slices.Sort(n)
+	return n
+}
+
+// ranks names ranks: all if they are few, else the one with the longest time.
+func ranks(list []waits.RankTime) string {
+	switch n := numbers(list); {
+	case len(n) == 0:
+		return "ranks"
+	case len(n) == 1:
+		return fmt.Sprintf("rank %d", n[0])
+	case len(n) <= few:
+		return "ranks " + rankset.Text(n)
+	}
+	return fmt.Sprintf("rank %d and %d others", list[0].Rank, len(list)-1)
+}
+
+// others names the ranks that some wait for.
+func others(waiting, late []waits.RankTime) string {
+	if len(late) > 1 && slices.Equal(numbers(waiting), numbers(late)) {
+		return "each other"
+	}
+	return ranks(late)
+}
+
+func verb(list []waits.RankTime, one, many string) string {
+	if len(list) == 1 {
+		return one
+	}
+	return many
+}
+
+func place(p waits.Place) string { return strings.TrimSpace(p.Op + " " + p.Site) }
+
+func region(r *waits.Region) string {
+	switch {
+	case r.Call:
+		return place(r.At)
+	case r.From.Op == "":
+		return "the computation before " + place(r.At)
+	}
+	return "the computation from " + place(r.From) + " to " + place(r.At)
+}

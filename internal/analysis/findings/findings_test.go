@@ -1,0 +1,103 @@
+package findings
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/efg-tools/efg/internal/testing/sim"
+	"github.com/efg-tools/efg/internal/testing/testrun"
+)
+
+type args = testrun.Args
+
+// ms is a millisecond of a script, whose times are in µs.
+const ms = 1000
+
+// late is a run in which rank 1 computes longer before each barrier.
+func late(t *testing.T, steps int) *testrun.Script {
+	s := testrun.NewScript(t, 3)
+	for rank := range 3 {
+		s.Rank(rank).Call(0, 10*ms, "MPI_Init", nil)
+	}
+	for i := range int64(steps) {
+		begin := (10 + 100*i) * ms
+		for rank := range 3 {
+			enter := begin + 40*ms
+			if rank == 1 {
+				enter = begin + 99*ms
+			}
+			s.Rank(rank).Call(enter, begin+100*ms, "MPI_Barrier", args{"comm": "MPI_COMM_WORLD"})
+		}
+	}
+	end := (10 + 100*int64(steps)) * ms
+	for rank := range 3 {
+		s.Rank(rank).Call(end, end+ms, "MPI_Finalize", nil)
+	}
+	return s
+}
+
+func texts(list []Finding) (text []string) {
+	for _, f := range list {
+		text = append(text, string(f.Kind)+": "+f.Text)
+	}
+	return text
+}
+
+// Each sentence has the numbers of the run: of 3 times 100 ms a step, ranks 0 and 2 wait 59 each.
+func TestSentences(t *testing.T) {
+	list, err := New(late(t, 5).Run())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{
+		"efficiency: Ranks compute 60 % of 500 ms; rank 1 computes longest, 66 % longer than the mean.",
+		"waiting: Ranks wait for each other 39 % of the time.",
+		"state: 100 % of the waiting is wait at barrier in MPI_Barrier",
+		"cause: 80 % of the waiting is caused by the computation from MPI_Barrier",
+		"balance: If all ranks computed for equally long, the run would take 197 ms less of 500 ms.",
+	} {
+		if i >= len(list) || !strings.HasPrefix(string(list[i].Kind)+": "+list[i].Text, want) {
+			t.Errorf("sentence %d: want %q of %q", i, want, texts(list))
+		}
+	}
+	if cause := &list[3]; fmt.Sprint(cause.Ranks) != "[1]" || cause.Region == nil || cause.Region.Call || !strings.Contains(cause.Text, "rank 1 takes longer") {
+		t.Errorf("%+v", list[3])
+	}
+}
+
+// Where times do not allow more, the sentences say what to record.
+func TestLess(t *testing.T) {
+	for want, c := range map[string]sim.Config{
+		"--time trace records them":          {Program: "halo", Ranks: 8, Steps: 5, Stats: true},
+		"--time stats or trace records them": {Program: "halo", Ranks: 8, Steps: 5},
+	} {
+		list, err := New(testrun.Simulated(t, c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last := list[len(list)-1]; last.Kind != Missing || !strings.Contains(last.Text, want) {
+			t.Errorf("%q, want %q", texts(list), want)
+		}
+	}
+}
+
+// Nothing is said about causes of waiting where there is none.
+func TestNoWaiting(t *testing.T) {
+	s := testrun.NewScript(t, 2)
+	for rank := range 2 {
+		r := s.Rank(rank)
+		r.Call(0, 10*ms, "MPI_Init", nil)
+		r.Call(500*ms, 501*ms, "MPI_Barrier", args{"comm": "MPI_COMM_WORLD"})
+		r.Call(600*ms, 610*ms, "MPI_Finalize", nil)
+	}
+	list, err := New(s.Run())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range list {
+		if f.Kind == State || f.Kind == Cause || f.Kind == Balance || f.Kind == Network {
+			t.Errorf("%q", texts(list))
+		}
+	}
+}
