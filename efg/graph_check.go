@@ -27,15 +27,25 @@ func (e *StreamError) Error() string {
 func (e *StreamError) Unwrap() error { return e.Cause }
 
 // CheckTimes checks that each node of a stream with a trace, whose graph CheckStream has
-// accepted, has the times of its events.
+// accepted, has the times of its events; and, if the last events have none, that there are as many
+// as the others. That those are at the right nodes, a walk shows.
 func CheckTimes(s *Stream) (node int, err error) {
 	if s.Trace == nil {
 		return -1, nil
 	}
+	part, left := s.Trace.Untimed > 0, s.Trace.Untimed
+	if left > s.Events {
+		return -1, fmt.Errorf("%w: %d of %d events have none", ErrTimes, left, s.Events)
+	}
 	for i, visits := range s.Visits() {
-		if t := s.Nodes[i].Times; t == nil || t.Gap.Len() != visits || t.Dur.Len() != visits {
+		t := s.Nodes[i].Times
+		if t == nil || t.Gap.Len() != t.Dur.Len() || t.Gap.Len() > visits || !part && t.Gap.Len() < visits {
 			return i, fmt.Errorf("%w: not of all %d events", ErrTimes, visits)
 		}
+		left -= visits - t.Gap.Len()
+	}
+	if part && left != 0 {
+		return -1, fmt.Errorf("%w: not of the first %d events", ErrTimes, s.TimedEvents())
 	}
 	return -1, nil
 }

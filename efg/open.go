@@ -24,6 +24,9 @@ type OpenStream struct {
 	// event Events-1, up to different moments.
 	Ahead bool
 	Nodes []OpenNode
+	// Times are those of the stream's first events, in their order: of all of them without
+	// Trace.Untimed. Nil without Trace.
+	Times *Times
 }
 
 // OpenNode is a node of an OpenStream.
@@ -38,7 +41,6 @@ type OpenNode struct {
 	Counts *seq.Seq
 	Attrs  []Attr
 	Stats  *Stats
-	Times  *Times // of its events, and possibly of later ones
 }
 
 // OpenEdge is an edge of an OpenNode. It covers closed runs only: their number, the number of
@@ -78,7 +80,7 @@ func (o *OpenStream) Close() (*Stream, error) {
 			return nil, fmt.Errorf("node %d: %w", i, err)
 		}
 	}
-	return s, nil
+	return s, s.takeTimes(o.Times)
 }
 
 // cut cuts off what belongs to events after the last one.
@@ -439,12 +441,6 @@ func (n *OpenNode) close(to *Node, visits uint64) error {
 			return fmt.Errorf("attribute %d: %w", i, err)
 		}
 	}
-	if n.Times != nil {
-		var err error
-		if to.Times, err = n.Times.Prefix(visits); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
@@ -457,9 +453,6 @@ func (n *OpenNode) closeCounted(to *Node, visits uint64) error {
 	*to = Node{Words: n.Words, Mask: n.Mask, Counted: max(visits, 1), Stats: n.Stats}
 	if n.Stats != nil && n.Stats.Count > to.Counted {
 		to.Stats = nil
-	}
-	if n.Times != nil {
-		to.Times = &Times{} // of no event
 	}
 	return nil
 }

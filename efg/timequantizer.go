@@ -145,7 +145,10 @@ func (s *Stream) Quantize(parts uint32, boundNS uint64, defs []Def) error {
 	}
 	ahead := int64(0)
 	w := s.Walk(defs)
-	for w.Next() {
+	for range s.TimedEvents() {
+		if !w.Next() {
+			break
+		}
 		n := w.Node()
 		gap, ok1 := from[n].gap.Next()
 		dur, ok2 := from[n].dur.Next()
@@ -160,6 +163,6 @@ func (s *Stream) Quantize(parts uint32, boundNS uint64, defs []Def) error {
 	for i := range out {
 		s.Nodes[i].Times = &out[i]
 	}
-	s.Trace = &Trace{Error: parts, Bound: bound, Begin: s.Trace.Begin, Clock: s.Trace.Clock}
+	s.Trace = &Trace{Error: parts, Bound: bound, Begin: s.Trace.Begin, Clock: s.Trace.Clock, Untimed: s.Trace.Untimed}
 	return w.Err()
 }

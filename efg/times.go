@@ -25,6 +25,17 @@ type Trace struct {
 	Clock MachineClock
 	// Correction, unless it is nil, makes times agree with those of other machines.
 	Correction *Correction
+	// Untimed is the number of events, the last ones of the stream, that have no times, because
+	// those before took as much space as times may take.
+	Untimed uint64
+}
+
+// TimedEvents is the number of events, the first ones of the stream, that have times.
+func (s *Stream) TimedEvents() uint64 {
+	if s.Trace == nil {
+		return 0
+	}
+	return s.Events - s.Trace.Untimed
 }
 
 // BeginMono is when the stream's clock began, CLOCK_MONOTONIC nanoseconds of the process's
@@ -144,6 +155,29 @@ func (it *TimeIter) Next() (ticks uint64, ok bool) {
 	return v, true
 }
 
+// takeTimes divides the times of the stream's first events, which are in their order, among the
+// nodes.
+func (s *Stream) takeTimes(times *Times) error {
+	if times == nil {
+		return nil
+	}
+	for i := range s.Nodes {
+		s.Nodes[i].Times = &Times{}
+	}
+	gap, dur := times.Gap.Iter(), times.Dur.Iter()
+	w := s.Walk(nil)
+	for g, ok := gap.Next(); ok; g, ok = gap.Next() {
+		if !w.step() {
+			return w.err
+		}
+		d, _ := dur.Next()
+		t := s.Nodes[w.cur].Times
+		t.Gap.Append(g)
+		t.Dur.Append(d)
+	}
+	return nil
+}
+
 // Clock reconstructs when a stream's events started and ended.
 type Clock struct {
 	stream      *Stream
@@ -152,6 +186,7 @@ type Clock struct {
 	seq         uint64 // of the next event
 	part        int    // of the stream's times that is loaded
 	end         uint64 // events before the next part
+	timed       uint64 // events that have times
 	checkpoints seq.Iter
 	nodes       []nodeClock
 	warp        warpReader
@@ -163,13 +198,15 @@ type nodeClock struct{ gap, dur TimeIter }
 // Trace.BeginMono, and runs in ns.
 func NewClock(s *Stream) (*Clock, error) { return s.ClockFrom(0) }
 
-// ClockFrom returns a clock for a walk that WalkFrom(n) begins.
+// ClockFrom returns a clock for a walk that WalkFrom(n) begins. It must not be asked for events
+// from Stream.TimedEvents on.
 func (s *Stream) ClockFrom(n uint64) (*Clock, error) {
 	if s.Trace == nil {
 		return nil, fmt.Errorf("%w: the stream has none", ErrTimes)
 	}
-	c := &Clock{stream: s, trace: *s.Trace, nodes: make([]nodeClock, len(s.Nodes)), end: s.Events}
-	checkpoint, events, marked := s.Checkpoints.find(n)
+	timed := s.TimedEvents()
+	c := &Clock{stream: s, trace: *s.Trace, nodes: make([]nodeClock, len(s.Nodes)), end: timed, timed: timed}
+	checkpoint, events, marked := s.Checkpoints.find(min(n, timed))
 	if s.parts == nil || len(s.Nodes) > 0 && s.Nodes[0].Times != nil {
 		return c, c.whole(checkpoint, events, marked)
 	}
@@ -221,8 +258,8 @@ func (c *Clock) load() error {
 		c.nodes[i] = nodeClock{p.Times[i].Gap.Iter(), p.Times[i].Dur.Iter()}
 	}
 	var more bool
-	if c.end, more = c.checkpoints.Next(); !more {
-		c.end = c.stream.Events
+	if c.end, more = c.checkpoints.Next(); !more || c.end > c.timed {
+		c.end = c.timed
 	}
 	return nil
 }
@@ -230,8 +267,8 @@ func (c *Clock) load() error {
 // Now is when the event before the next one ended.
 func (c *Clock) Now() uint64 { return c.trace.after(c.now, 2*int64(c.seq)-1, &c.warp) }
 
-// Elapsed is how long a stream with traced times took, from the beginning of its
-// clock to the end of its last event. Of a long stream it reads the last part.
+// Elapsed is how long a stream with traced times took, from the beginning of its clock to the end
+// of its last event that has times. Of a long stream it reads the last part.
 func (s *Stream) Elapsed() (uint64, error) {
 	c, err := s.ClockFrom(s.Events)
 	if err != nil {
@@ -250,7 +287,7 @@ func (s *Stream) Elapsed() (uint64, error) {
 // Next takes the stream's next event, which is at a node, and returns its start
 // and its end.
 func (c *Clock) Next(node uint32) (start, end uint64, err error) {
-	if c.seq == c.end && c.seq < c.stream.Events {
+	if c.seq == c.end && c.seq < c.timed {
 		c.part++
 		if err := c.load(); err != nil {
 			return 0, 0, err

@@ -10,7 +10,7 @@ type TimesPart struct {
 }
 
 // PartReader reads the times of a long stream a part at a time. Part k, counted from 0, ends
-// at checkpoint k; the last one at the stream's end.
+// at checkpoint k; the last one where the stream's times end.
 type PartReader interface {
 	Part(k int) (*TimesPart, error)
 	// Clock is TimesPart.Clock of part k.
@@ -20,15 +20,14 @@ type PartReader interface {
 // ReadTimesFrom makes the stream, which has checkpoints, read its times when they are needed.
 func (s *Stream) ReadTimesFrom(r PartReader) { s.parts = r }
 
-// LoadTimes reads the times of all events of a stream of a run file into its
-// nodes. Those of short streams are there; of long ones a Clock reads what it
+// LoadTimes reads the times of a stream of a run file into its nodes. Those of short streams are there; of long ones a Clock reads what it
 // needs.
 func (s *Stream) LoadTimes() error {
 	if s.Trace == nil || s.parts == nil || len(s.Nodes) == 0 || s.Nodes[0].Times != nil {
 		return nil
 	}
 	times := make([]Times, len(s.Nodes))
-	for part := range int(s.Checkpoints.Events.Len()) + 1 {
+	for part := range int(s.Checkpoints.TimesParts(s)) {
 		p, err := s.parts.Part(part)
 		if err != nil {
 			return err
@@ -50,6 +49,22 @@ func (s *Stream) LoadTimes() error {
 func (s *TimeSeq) join(o TimeSeq) {
 	s.code = append(s.code, o.code...)
 	s.n += o.n
+}
+
+// TimesParts is the number of parts into which the checkpoints divide the times of the stream s.
+func (m *Checkpoints) TimesParts(s *Stream) uint64 {
+	if m == nil || s.Trace == nil {
+		return 1
+	}
+	if s.Trace.Untimed == 0 {
+		return m.Events.Len() + 1
+	}
+	parts, timed := uint64(1), s.TimedEvents()
+	it := m.Events.Iter()
+	for at, ok := it.Next(); ok && at < timed; at, ok = it.Next() {
+		parts++
+	}
+	return parts
 }
 
 // Span returns which visits of each node of the stream s lie in part k: from, up to
@@ -95,7 +110,7 @@ func (m *Checkpoints) visitsAt(checkpoint uint64) ([]uint64, error) {
 }
 
 // CheckpointTime is how long after the beginning of the stream's clock the event before checkpoint
-// k ended.
+// k, which has times, ended.
 func (s *Stream) CheckpointTime(k int) (uint64, error) {
 	events, _ := s.Checkpoints.Events.At(uint64(k))
 	if s.parts != nil {

@@ -147,6 +147,7 @@ func (s *stream) eventsFrom(p *Process, from uint64, opt Options) *Event {
 	e.track = newTracker(s, opt.Issues)
 	if s.Trace != nil {
 		e.clock, e.clockErr = s.ClockFrom(from)
+		e.timedEvents = s.TimedEvents()
 	}
 	return e
 }
@@ -200,7 +201,7 @@ func (e *Event) window(next *uint64, to uint64, yield func(*Event, error) bool) 
 
 // tick reads the times of the event.
 func (e *Event) tick() error {
-	if e.clockErr != nil || e.clock == nil {
+	if e.timed = e.clock != nil && e.Seq < e.timedEvents; !e.timed {
 		return e.clockErr
 	}
 	start, end, err := e.clock.Next(uint32(e.number))
@@ -210,10 +211,10 @@ func (e *Event) tick() error {
 }
 
 // Times returns the start and end of the call, in nanoseconds since the run began; ok is false
-// if they were not recorded. FORMAT.md of package efg, "Times", states their accuracy.
+// if they were not recorded, of this call or of any. FORMAT.md of package efg, "Times", states their accuracy.
 // Processes on one machine share a clock; those of different machines agree as well as their
 // wall clocks do, unless runfile.Run.Correct was called.
-func (e *Event) Times() (start, end int64, ok bool) { return e.start, e.end, e.clock != nil }
+func (e *Event) Times() (start, end int64, ok bool) { return e.start, e.end, e.timed }
 
 // known reports whether the event can be described completely: whether its array of requests,
 // and the arguments with which its requests were posted, have been read.
@@ -247,9 +248,11 @@ type Event struct {
 	number int // of node
 	track  *tracker
 
-	clock      *efg.Clock
-	clockErr   error
-	start, end int64
+	clock       *efg.Clock
+	clockErr    error
+	timedEvents uint64 // of the stream
+	timed       bool
+	start, end  int64
 }
 
 // Rank is the rank of the process.

@@ -63,6 +63,7 @@ func checkRun(path string, opt *checkOptions, out, errOut io.Writer) error {
 	if err := correctClocks(context.Background(), r, opt.clock, errOut); err != nil {
 		return err
 	}
+	earlyNote(errOut, r)
 	bar := newProgress(errOut, "ranks", uint64(len(r.Procs)))
 	rep, err := check.New(r, bar.part)
 	bar.close()

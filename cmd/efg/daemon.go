@@ -82,7 +82,7 @@ each user whose programs record, and each user sees only their own runs.`,
 	f.BoolVar(&opt.queries, "queries", false, "also record local queries")
 	f.BoolVar(&opt.buffers, "buffers", false, "record buffer addresses")
 	opt.http.flags(cmd)
-	completeWords(cmd, "time", "off", "stats", "trace")
+	completeWords(cmd, "time", "off", "stats", "trace", "auto")
 	completeWords(cmd, "polls", "exact", "totals")
 	opt.all.flags(cmd)
 	f.BoolVar(&opt.child, "child", false, "serve one user, started by the service for all users")

@@ -230,6 +230,9 @@ func efficiencyNotes(w io.Writer, paths []string, runs []*efficiency.Run, c *eff
 		if r.Reason != "" {
 			fmt.Fprintf(w, "note: %s: serialisation and transfer are not known: %s\n", paths[i], r.Reason)
 		}
+		if r.End != nil && len(r.Windows) > 0 {
+			fmt.Fprintf(w, "note: %s: windows end after %s, where the times of each call do in some ranks; efg info says which\n", paths[i], units.Nanoseconds(float64(*r.End)))
+		}
 		if r.Untimed > 0 {
 			fmt.Fprintf(w, "note: %s: calls without times: %s\n", paths[i], grouped(r.Untimed))
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -80,6 +81,9 @@ func (s *infoWriter) write(out io.Writer, streams bool) error {
 	fmt.Fprintf(w, "graph\t%d nodes, %d edges; %s\n", s.Nodes, s.Edges, plural(s.Graphs, "shape"))
 	fmt.Fprintf(w, "ratio\t%.1f (%d bytes as a list of events)\n", s.Ratio, s.Linear)
 	fmt.Fprintf(w, "complete\t%d of %d streams\n", s.Complete, s.Threads)
+	if s.Early > 0 {
+		fmt.Fprintf(w, "times\tend early in %d of %d streams: %d of %d events have their own, all are in the statistics\n", s.Early, s.Threads, s.Timed, s.Events)
+	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
@@ -109,16 +113,7 @@ func shorten(s string, n int) string {
 }
 
 func (s *infoWriter) recorded() string {
-	text := "times: " + s.Time
-	if s.Time == "" {
-		text = "times: unknown"
-	}
-	if percent, ok := strings.CutPrefix(s.Time, "trace="); ok {
-		text = "times: trace, within " + percent + " %"
-	}
-	if s.Time == exactTrace {
-		text = "times: trace, exact"
-	}
+	text := "times: " + timeText(cmp.Or(s.Time, "unknown"))
 	if s.Polls == runfile.PollTotals {
 		text += "; unsuccessful polls: totals"
 	}
@@ -167,6 +162,9 @@ func endText(t *jsondoc.Stream) string {
 	}
 	if !t.Complete {
 		text += " (incomplete)"
+	}
+	if t.Timed != nil {
+		text += fmt.Sprintf("; times of the first %d events", *t.Timed)
 	}
 	if c := t.InCall; c != nil {
 		text += fmt.Sprintf("; in progress: %s  %s", shorten(c.Op+"("+strings.Join(c.Args, ", ")+")", 72), c.Site)

@@ -78,6 +78,7 @@ func queryRun(path, text, format, clock string, out, errOut io.Writer) error {
 			return err
 		}
 	}
+	earlyNote(errOut, r)
 	bar := progressBeside(out, errOut, uint64(len(r.Procs)))
 	defer bar.close()
 	q.Progress = bar.show

@@ -73,6 +73,7 @@ func reconstructRun(path string, opt reconstructOptions, out, errOut io.Writer) 
 		return err
 	}
 	defer r.Close()
+	earlyNote(errOut, r)
 	if r.Meta.Polls == runfile.PollTotals {
 		fmt.Fprintln(errOut, "efg: unsuccessful polls are left out: the run was recorded with --polls totals, which only counts them")
 	}

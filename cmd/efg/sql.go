@@ -71,6 +71,7 @@ func sqlRun(path, statement string, opt *sqlOptions, out, errOut io.Writer) erro
 		return err
 	}
 	defer r.Close()
+	earlyNote(errOut, r)
 	ctx, stop := opt.context()
 	defer stop()
 	if err := checkClock(opt.clock); err != nil {

@@ -66,6 +66,7 @@ func showTimeline(ctx context.Context, path string, opt *timelineOptions, out, e
 		return err
 	}
 	defer r.Close()
+	earlyNote(errOut, r)
 	v, err := viewTimeline(ctx, r, opt, errOut)
 	if errors.Is(err, timeline.ErrNoTimes) || errors.Is(err, timeline.ErrQuery) {
 		return usageError("%s: %w", path, err)

@@ -231,6 +231,9 @@ func waitNotes(w io.Writer, rep *waits.Report) {
 	m := &rep.Matched
 	fmt.Fprintf(w, "\n%s, %s and %s were matched; times are within %s\n", pluralOf(m.Calls, "call"), pluralOf(m.Messages, "message"),
 		pluralOf(m.Collectives, "collective call"), units.Nanoseconds(float64(rep.Bound)))
+	if rep.End != nil {
+		fmt.Fprintf(w, "note: %s\n", endNote(*rep.End))
+	}
 	if rep.Ended > 0 {
 		fmt.Fprintf(w, "note: ranks whose recording ends early: %d; efg info says why\n", rep.Ended)
 	}

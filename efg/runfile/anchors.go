@@ -132,9 +132,9 @@ func (r *Run) fitMachine(list []int, clocks []efg.MachineClock) (others []int) {
 	return nil
 }
 
-// withClock returns the trace of Procs[i].Streams[j] with the clock of its machine.
-func (r *Run) withClock(t efg.Trace, i, j int) *efg.Trace {
-	t.Clock = r.machineClocks()[i]
+// traceOf completes what a block says of the times of Procs[i].Streams[j].
+func (r *Run) traceOf(t efg.Trace, i, j int) *efg.Trace {
+	t.Clock, t.Untimed = r.machineClocks()[i], r.Procs[i].Streams[j].Untimed
 	if r.corrections != nil {
 		t.Correction = r.corrections[r.Procs[i].first+j]
 	}

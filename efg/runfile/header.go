@@ -22,7 +22,9 @@ const (
 	featureMixed = 1 << 4
 	// featureTimes: there may be times blocks, and processes may have anchors.
 	featureTimes = 1 << 5
-	features     = featurePending | featureEvents | featureMixed | featureTimes
+	// featureUntimed: streams may have times of their first events only.
+	featureUntimed = 1 << 6
+	features       = featurePending | featureEvents | featureMixed | featureTimes | featureUntimed
 	// unreleased are features that only versions between releases wrote.
 	unreleased = 1<<1 | 1<<2
 )
@@ -37,6 +39,9 @@ func (rw *runWriter) featuresOf(sources []source) (f uint32) {
 	}
 	if slices.ContainsFunc(sources, source.traced) {
 		f |= featureTimes
+	}
+	if slices.ContainsFunc(sources, source.untimed) {
+		f |= featureUntimed
 	}
 	if rw.byEvents {
 		f |= featureEvents

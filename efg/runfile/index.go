@@ -171,15 +171,28 @@ var pendingProperty = streamProperty{
 	},
 }
 
+// untimedProperty exists in files with featureUntimed.
+var untimedProperty = streamProperty{
+	func(_ *runWriter, s *StreamInfo) uint64 { return s.Untimed },
+	func(_ *Run, s *StreamShared, v uint64) error {
+		s.Untimed = v
+		return inRange(v, s.Events+1, "number of events without times")
+	},
+}
+
 // maxStreamProperties is the number of properties of streams with every feature.
-const maxStreamProperties = 8
+const maxStreamProperties = 9
 
 // propertiesOf are the properties of streams in files with these features.
 func propertiesOf(features uint32) []streamProperty {
-	if features&featurePending == 0 {
-		return streamProperties
+	list := slices.Clone(streamProperties)
+	if features&featurePending != 0 {
+		list = append(list, pendingProperty)
 	}
-	return append(slices.Clone(streamProperties), pendingProperty)
+	if features&featureUntimed != 0 {
+		list = append(list, untimedProperty)
+	}
+	return list
 }
 
 func setGroup(r *Run, s *StreamShared, v uint64) error {

@@ -24,8 +24,8 @@ type Meta struct {
 	Status int `msgpack:"status"`
 	// StatusUnknown says that Status is 0 because it is unknown.
 	StatusUnknown bool `msgpack:"status_unknown,omitempty"`
-	// Time is the kind of time that was recorded: "off", "stats" or "trace=" and
-	// the error in percent, see TraceTime.
+	// Time is the kind of time that was recorded: "off", "stats" or "trace=" and the error in
+	// percent and perhaps a budget, see TraceTime.
 	Time string `msgpack:"time,omitempty"`
 	// Polls is PollTotals if polls that found nothing are only counted, at separate nodes;
 	// otherwise all are in the sequence.
@@ -58,12 +58,26 @@ type Site struct {
 func (m *Meta) Traced() bool { return m.Time == "trace" || strings.HasPrefix(m.Time, "trace=") }
 
 // TraceTime is Meta.Time of a run with the times of each event, with a relative error of parts
-// in units of ErrorUnit.
-func TraceTime(parts uint32) string {
-	if parts == 0 {
-		return "trace=exact"
+// in units of ErrorUnit. If budget is not 0 they may take so many bytes in each process: "trace=5",
+// "trace=exact", "trace=5,32MiB".
+func TraceTime(parts uint32, budget uint64) string {
+	text := "trace=exact"
+	if parts > 0 {
+		text = "trace=" + strconv.FormatFloat(float64(parts)*100/efg.ErrorUnit, 'f', -1, 64)
 	}
-	return "trace=" + strconv.FormatFloat(float64(parts)*100/efg.ErrorUnit, 'f', -1, 64)
+	if budget > 0 {
+		text += "," + bytesText(budget)
+	}
+	return text
+}
+
+// bytesText is an exact number of bytes.
+func bytesText(n uint64) string {
+	units := []string{"B", "KiB", "MiB", "GiB"}
+	for len(units) > 1 && n%1024 == 0 {
+		n, units = n/1024, units[1:]
+	}
+	return strconv.FormatUint(n, 10) + units[0]
 }
 
 // Module is the callsite's module, as in its definition, and the offset of the call in it; ""

@@ -112,9 +112,10 @@ func takeTimesHead(b *block.Block) (h *timesHead, nodes uint64) {
 // Span is when a stream's recording began and ended, in ns since the run began.
 type Span struct{ Begin, End int64 }
 
-// Spans returns when the streams of Procs[i] with traced times began and ended. If the file
-// also has statistics, it does not read the times: an end is then not before that of the last
-// event, and later by at most twice the error of the times.
+// Spans returns when the streams of Procs[i] with traced times began and ended; of a stream whose
+// last events have no times, when the last one that has some ended. If the file also has statistics,
+// it does not read the times of other streams: an end is then not before that of the last event,
+// and later by at most twice the error of the times.
 func (r *Run) Spans(i int) ([]Span, error) {
 	p, err := r.Untimed(i)
 	if err == nil {
@@ -141,7 +142,7 @@ func (r *Run) Spans(i int) ([]Span, error) {
 		if err != nil {
 			return nil, err
 		}
-		begin := int64(r.withClock(h.trace, i, j).BeginMono()) + p.Clock
+		begin := int64(r.traceOf(h.trace, i, j).BeginMono()) + p.Clock
 		out = append(out, Span{begin, begin + int64(took)})
 	}
 	return out, nil
@@ -149,10 +150,10 @@ func (r *Run) Spans(i int) ([]Span, error) {
 
 // took is how long a stream took.
 func (r *Run) took(i, j int, s *efg.Stream, h *timesHead) (uint64, error) {
-	sum := uint64(0)
+	sum, early := uint64(0), r.Procs[i].Streams[j].Untimed > 0
 	for k := range s.Nodes {
 		st := s.Nodes[k].Stats
-		if st == nil {
+		if st == nil || early {
 			if err := r.attachTrace(i, j, s); err != nil {
 				return 0, err
 			}
@@ -160,7 +161,7 @@ func (r *Run) took(i, j int, s *efg.Stream, h *timesHead) (uint64, error) {
 		}
 		sum += st.Gap.Sum + st.Dur.Sum
 	}
-	trace := r.withClock(h.trace, i, j)
+	trace := r.traceOf(h.trace, i, j)
 	if trace.Clock.Rate != 0 { // statistics are converted with the rate that the process alone knew
 		sum += sum / 1_000_000
 	}

@@ -121,7 +121,9 @@ func showTrace(t *testing.T, b *strings.Builder, s *efg.Stream, defs []efg.Def) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	for w := s.Walk(defs); w.Next(); {
+	w := s.Walk(defs)
+	for range s.TimedEvents() {
+		w.Next()
 		start, end, err := c.Next(uint32(w.Node()))
 		if err != nil {
 			t.Fatal(err)
@@ -274,6 +276,9 @@ func TestIndependentReader(t *testing.T) {
 			if rank != 1 {
 				traced(t, rng, s, defs)
 			}
+			if rank > 2 { // of none, of some in the second part, of all but one
+				endTimes(t, s, defs, []uint64{0, s.Events / 2, s.Events - 1}[rank-3])
+			}
 			p := &efg.Process{Rank: rank, Size: 6, Mono: 1 << 60, Host: "a", Defs: defs, Streams: []efg.Stream{*s}}
 			if rank != 2 {
 				at := uint64(1<<50 + rank)
@@ -281,7 +286,7 @@ func TestIndependentReader(t *testing.T) {
 			}
 			procs = append(procs, p)
 		}
-		add(name, procs, Meta{Time: TraceTime(500)})
+		add(name, procs, Meta{Time: TraceTime(500, 0)})
 	}
 	used := map[int]bool{}
 	for name, data := range files {

@@ -103,6 +103,9 @@ type StreamShared struct {
 	End     efg.End
 	Events  uint64
 	Dropped uint64
+	// Untimed is the number of events, the last ones, that have no times although those before
+	// have some.
+	Untimed uint64
 	Nodes   uint64
 	Edges   uint64
 	// Words is the number of words of all events, as in a linear trace.

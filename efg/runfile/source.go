@@ -29,6 +29,9 @@ func (s *memorySource) info() *ProcInfo {
 		info.Streams[i] = StreamInfo{hash: st.Hash, StreamShared: &StreamShared{
 			Thread: st.Thread, End: st.End, Events: st.Events, Dropped: st.Dropped, InCall: st.Pending != nil, Words: st.WordCount(),
 		}}
+		if st.Trace != nil {
+			info.Streams[i].Untimed = st.Trace.Untimed
+		}
 	}
 	return info
 }
@@ -41,6 +44,10 @@ func (s *memorySource) inCall() bool {
 
 func (s *memorySource) traced() bool {
 	return slices.ContainsFunc(s.proc.Streams, func(st efg.Stream) bool { return st.Trace != nil })
+}
+
+func (s *memorySource) untimed() bool {
+	return slices.ContainsFunc(s.proc.Streams, func(st efg.Stream) bool { return st.Trace != nil && st.Trace.Untimed > 0 })
 }
 
 // began is when a process began, or the first of its world.
@@ -210,6 +217,10 @@ func (s *fileSource) inCall() bool {
 }
 
 func (s *fileSource) traced() bool { return len(s.run.traces) > 0 }
+
+func (s *fileSource) untimed() bool {
+	return slices.ContainsFunc(s.run.Procs[s.proc].Streams, func(st StreamInfo) bool { return st.Untimed > 0 })
+}
 
 func (s *fileSource) open(int) {}
 

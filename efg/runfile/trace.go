@@ -25,7 +25,8 @@ const (
 	timesClock        // of a stream: ticks of its clock before the first event in the block
 	timesGap          // of an event: number of the interval + 1; 0: it is in the column at the end
 	timesDur
-	timesOther // ticks
+	timesOther  // ticks
+	timesVisits // of a node, if the stream's times end before the block's last event: how many it has
 )
 
 // traceBlock is a trace block in the index: that of some streams, or a part of one; the parts
@@ -104,7 +105,7 @@ func streamTraces(s *efg.Stream, m *efg.Checkpoints) ([][]byte, error) {
 		m = nil
 	}
 	if m != nil {
-		parts = m.Events.Len()
+		parts = m.TimesParts(s) - 1
 	}
 	var out [][]byte
 	clock := uint64(0)
@@ -158,15 +159,27 @@ func putTrace(c *block.Columns, s *efg.Stream, m *efg.Checkpoints, k, clock uint
 	c.Put(timesBound, s.Trace.Bound)
 	c.Put(timesBegin, s.Trace.Begin)
 	c.Put(timesClock, clock)
+	early := s.TimedEvents() < sum(to)
 	for _, i := range traceOrder(s.Nodes) {
 		t := s.Nodes[i].Times
-		if t == nil || t.Gap.Len() < to[i] || t.Dur.Len() < to[i] {
+		if early && t != nil {
+			to[i] = t.Gap.Len()
+			c.Put(timesVisits, to[i]-from[i])
+		}
+		if t == nil || t.Gap.Len() < to[i] || t.Dur.Len() < to[i] || to[i] < from[i] {
 			return fmt.Errorf("%w: node %d has not %d", efg.ErrTimes, i, to[i])
 		}
 		putIntervals(c, timesGap, q, t.Gap, from[i], to[i])
 		putIntervals(c, timesDur, q, t.Dur, from[i], to[i])
 	}
 	return nil
+}
+
+func sum(list []uint64) (n uint64) {
+	for _, v := range list {
+		n += v
+	}
+	return n
 }
 
 // putIntervals appends some of the intervals of a sequence.
@@ -205,10 +218,17 @@ func passed(s *efg.Stream, m *efg.Checkpoints, k uint64) (ticks uint64, err erro
 	return ticks, nil
 }
 
-// takeTimes takes a part of a stream's times: of each node as many as count says.
-// None are wanted if nodes is nil: that many events are passed over. It returns
-// nil if the stream has no times.
-func takeTimes(b *block.Block, nodes []efg.Node, count []uint64, events uint64) *efg.TimesPart {
+// wantedTimes says which times of a stream, or of a part of it, are to be taken from a block.
+type wantedTimes struct {
+	nodes  []efg.Node // nil: none, the events are passed over
+	visits []uint64   // of each of the nodes
+	events uint64     // that have times
+	early  bool       // events after them have none: the visits are in the block
+}
+
+// takeTimes takes a part of a stream's times. It returns nil if the stream has no times, or none
+// are wanted.
+func takeTimes(b *block.Block, want wantedTimes) *efg.TimesPart {
 	h, n := takeTimesHead(b)
 	if h == nil {
 		return nil
@@ -219,25 +239,40 @@ func takeTimes(b *block.Block, nodes []efg.Node, count []uint64, events uint64) 
 		b.Failf("%w", err)
 		return nil
 	}
-	if nodes == nil {
-		for range events {
-			if takeTicks(b, timesGap, q); b.Err != nil {
-				return nil
-			}
-			takeTicks(b, timesDur, q)
+	if want.nodes == nil {
+		passTimes(b, q, n, want)
+		return nil
+	}
+	if n != uint64(len(want.nodes)) {
+		b.Failf("times of %d nodes, there are %d", n, len(want.nodes))
+		return nil
+	}
+	p.Times = make([]efg.Times, len(want.nodes))
+	left := want.events
+	for _, i := range traceOrder(want.nodes) {
+		visits := want.visits[i]
+		if want.early {
+			visits = b.Below(timesVisits, min(visits, left)+1, "number of visits")
+			left -= visits
 		}
-		return nil
+		takeAllTicks(b, timesGap, q, &p.Times[i].Gap, visits)
+		takeAllTicks(b, timesDur, q, &p.Times[i].Dur, visits)
 	}
-	if n != uint64(len(nodes)) {
-		b.Failf("times of %d nodes, there are %d", n, len(nodes))
-		return nil
-	}
-	p.Times = make([]efg.Times, len(nodes))
-	for _, i := range traceOrder(nodes) {
-		takeAllTicks(b, timesGap, q, &p.Times[i].Gap, count[i])
-		takeAllTicks(b, timesDur, q, &p.Times[i].Dur, count[i])
+	if want.early && left > 0 {
+		b.Failf("times of all but %d of %d events", left, want.events)
 	}
 	return p
+}
+
+// passTimes passes over the times of a stream with n nodes.
+func passTimes(b *block.Block, q *efg.TimeQuantizer, n uint64, want wantedTimes) {
+	for k := uint64(0); k < n && want.early && b.Err == nil; k++ {
+		b.Get(timesVisits)
+	}
+	for k := uint64(0); k < want.events && b.Err == nil; k++ {
+		takeTicks(b, timesGap, q)
+		takeTicks(b, timesDur, q)
+	}
 }
 
 func takeAllTicks(b *block.Block, column int, q *efg.TimeQuantizer, to *efg.TimeSeq, count uint64) {

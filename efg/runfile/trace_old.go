@@ -67,7 +67,7 @@ func (q *timeBins) take(b *block.Block, column int) uint64 {
 }
 
 // takeTrace is takeTimes for a trace block.
-func takeTrace(b *block.Block, nodes []efg.Node, count []uint64, events uint64) *efg.TimesPart {
+func takeTrace(b *block.Block, want wantedTimes) *efg.TimesPart {
 	h, n := takeTraceHead(b)
 	if h == nil {
 		return nil
@@ -77,20 +77,20 @@ func takeTrace(b *block.Block, nodes []efg.Node, count []uint64, events uint64) 
 		b.Failf("%w", err)
 		return nil
 	}
-	if nodes == nil {
-		for k := uint64(0); k < events && b.Err == nil; k++ {
+	if want.nodes == nil {
+		for k := uint64(0); k < want.events && b.Err == nil; k++ {
 			q.take(b, traceGap)
 			q.take(b, traceDur)
 		}
 		return nil
 	}
-	if n != uint64(len(nodes)) {
-		b.Failf("times of %d nodes, there are %d", n, len(nodes))
+	if n != uint64(len(want.nodes)) {
+		b.Failf("times of %d nodes, there are %d", n, len(want.nodes))
 		return nil
 	}
-	p := &efg.TimesPart{Trace: h.trace, Clock: h.clock, Times: make([]efg.Times, len(nodes))}
-	for _, i := range traceOrder(nodes) {
-		for k := uint64(0); k < count[i] && b.Err == nil; k++ {
+	p := &efg.TimesPart{Trace: h.trace, Clock: h.clock, Times: make([]efg.Times, len(want.nodes))}
+	for _, i := range traceOrder(want.nodes) {
+		for k := uint64(0); k < want.visits[i] && b.Err == nil; k++ {
 			p.Times[i].Gap.Append(q.take(b, traceGap))
 			p.Times[i].Dur.Append(q.take(b, traceDur))
 		}

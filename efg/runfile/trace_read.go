@@ -22,23 +22,9 @@ func (r *Run) traceBlocks(n int) []traceBlock {
 func (r *Run) readTrace(i, j int, s *efg.Stream, part int) (*efg.TimesPart, error) {
 	n := r.Procs[i].first + j
 	blocks := r.traceBlocks(n)
-	if part >= len(blocks) {
-		return nil, fmt.Errorf("%w: part %d of %d", efg.ErrTimes, part, len(blocks))
-	}
-	parts := uint64(len(blocks) - 1)
-	if parts > 0 && (s.Checkpoints == nil || s.Checkpoints.Events.Len() != parts) {
-		return nil, fmt.Errorf("%w: %d parts, other checkpoints", efg.ErrTimes, len(blocks))
-	}
-	checkpoints := s.Checkpoints
-	if parts == 0 {
-		checkpoints = nil
-	}
-	from, to, err := checkpoints.Span(s, uint64(part))
+	want, err := r.wanted(i, j, s, part, len(blocks))
 	if err != nil {
 		return nil, err
-	}
-	for k := range to {
-		to[k] -= from[k]
 	}
 	number := blocks[part].block
 	take := r.timesTaker(number)
@@ -48,7 +34,7 @@ func (r *Run) readTrace(i, j int, s *efg.Stream, part int) (*efg.TimesPart, erro
 			if err != nil {
 				return nil, err
 			}
-			p := take(b, s.Nodes, to, 0)
+			p := take(b, want)
 			return p, b.Err
 		})
 	}
@@ -57,24 +43,51 @@ func (r *Run) readTrace(i, j int, s *efg.Stream, part int) (*efg.TimesPart, erro
 		return nil, err
 	}
 	for at := blocks[part].first; at < n; at++ {
-		take(b, nil, nil, r.eventsOf(at))
+		take(b, r.passed(at))
 	}
-	p := take(b, s.Nodes, to, 0)
+	p := take(b, want)
 	return p, b.Err
 }
 
+// wanted is what a part, of several, of the times of Procs[i].Streams[j] contains.
+func (r *Run) wanted(i, j int, s *efg.Stream, part, parts int) (want wantedTimes, err error) {
+	if part >= parts {
+		return want, fmt.Errorf("%w: part %d of %d", efg.ErrTimes, part, parts)
+	}
+	checkpoints := s.Checkpoints
+	if parts == 1 {
+		checkpoints = nil
+	} else if checkpoints == nil || uint64(parts) > checkpoints.Events.Len()+1 {
+		return want, fmt.Errorf("%w: %d parts, other checkpoints", efg.ErrTimes, parts)
+	}
+	from, to, err := checkpoints.Span(s, uint64(part))
+	if err != nil {
+		return want, err
+	}
+	before, end := sum(from), sum(to)
+	timed := s.Events - r.Procs[i].Streams[j].Untimed
+	if before > timed || part == parts-1 && end < timed {
+		return want, fmt.Errorf("%w: %d parts of %d events, other checkpoints", efg.ErrTimes, parts, timed)
+	}
+	for k := range to {
+		to[k] -= from[k]
+	}
+	return wantedTimes{s.Nodes, to, min(timed, end) - before, timed < end}, nil
+}
+
+// passed is what a block contains of the times of stream n of the file, if these are not wanted.
+func (r *Run) passed(n int) wantedTimes {
+	i := sort.Search(len(r.Procs), func(i int) bool { return r.Procs[i].first > n }) - 1
+	s := &r.Procs[i].Streams[n-r.Procs[i].first]
+	return wantedTimes{events: s.Events - s.Untimed, early: s.Untimed > 0}
+}
+
 // timesTaker returns the function that takes times from a block.
-func (r *Run) timesTaker(number int) func(*block.Block, []efg.Node, []uint64, uint64) *efg.TimesPart {
+func (r *Run) timesTaker(number int) func(*block.Block, wantedTimes) *efg.TimesPart {
 	if r.blocks[number].Kind == blockTrace {
 		return takeTrace
 	}
 	return takeTimes
-}
-
-// eventsOf is the number of events of stream n of the file.
-func (r *Run) eventsOf(n int) uint64 {
-	i := sort.Search(len(r.Procs), func(i int) bool { return r.Procs[i].first > n }) - 1
-	return r.Procs[i].Streams[n-r.Procs[i].first].Events
 }
 
 // attachTrace gives a stream that was read its times: at once if they are in
@@ -89,7 +102,7 @@ func (r *Run) attachTrace(i, j int, s *efg.Stream) error {
 		if err != nil || h == nil {
 			return err
 		}
-		s.Trace = r.withClock(h.trace, i, j)
+		s.Trace = r.traceOf(h.trace, i, j)
 		s.ReadTimesFrom(&traceParts{r, i, j, s})
 		return nil
 	}
@@ -97,7 +110,7 @@ func (r *Run) attachTrace(i, j int, s *efg.Stream) error {
 	if err != nil || p == nil {
 		return err
 	}
-	s.Trace = r.withClock(p.Trace, i, j)
+	s.Trace = r.traceOf(p.Trace, i, j)
 	for k := range s.Nodes {
 		s.Nodes[k].Times = &p.Times[k]
 	}

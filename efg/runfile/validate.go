@@ -130,7 +130,7 @@ func (r *Run) validateTraces() error {
 		}
 		take := r.timesTaker(t.block)
 		for n := t.first; n < t.first+t.streams; n++ {
-			take(b, nil, nil, r.eventsOf(n))
+			take(b, r.passed(n))
 		}
 		if err := b.Close(); err != nil {
 			return err

@@ -80,6 +80,8 @@ type source interface {
 	inCall() bool
 	// traced reports whether a stream may have the times of each event.
 	traced() bool
+	// untimed reports whether a stream has the times of its first events only.
+	untimed() bool
 	// open gives the process its rank in its world; the methods below need it.
 	open(rank int)
 	// keys are the keys of the records.

@@ -149,7 +149,11 @@ func (d *dumper) stream(p *efg.Process, s *efg.Stream) {
 	}
 	d.linef("")
 	if s.Trace != nil {
-		d.linef("  trace error %d bound %d begin %d", s.Trace.Error, s.Trace.Bound, s.Trace.Begin)
+		fmt.Fprintf(d.w, "  trace error %d bound %d begin %d", s.Trace.Error, s.Trace.Bound, s.Trace.Begin)
+		if s.Trace.Untimed > 0 {
+			fmt.Fprintf(d.w, " untimed %d", s.Trace.Untimed)
+		}
+		d.linef("")
 		if err := s.LoadTimes(); err != nil && d.err == nil {
 			d.err = err
 		}

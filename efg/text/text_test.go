@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -198,14 +199,17 @@ func TestTraceInParts(t *testing.T) {
 	if err := s.Quantize(100, efg.DefaultBound, defs.List); err != nil {
 		t.Fatal(err)
 	}
+	cut := *s
+	endTimes(t, &cut, defs.List, s.Events*2/3)
+	cut.Thread = 1
 	anchors := []efg.Anchor{{Tick: 7, Mono: 99, Real: 94, Width: 3}, {Tick: 1 << 41, Mono: 1 << 40, Real: 1<<40 - 2, Width: 4}}
-	p := &efg.Process{Size: 1, Mono: -5, Start: 9, Anchors: anchors, Host: "h", Defs: defs.List, Streams: []efg.Stream{*s}}
+	p := &efg.Process{Size: 1, Mono: -5, Start: 9, Anchors: anchors, Host: "h", Defs: defs.List, Streams: []efg.Stream{*s, cut}}
 	var data bytes.Buffer
 	if err := runfile.EncodeRun(&data, []*efg.Process{p}, runfile.Meta{Time: "trace"}); err != nil {
 		t.Fatal(err)
 	}
 	text := dump(t, open(t, data.Bytes()))
-	for _, part := range []string{" mono -5\n", " anchor 7 99 94 3\n", "  trace error 100 bound 1000 begin 1099511627776\n", "marks"} {
+	for _, part := range []string{" mono -5\n", " anchor 7 99 94 3\n", "  trace error 100 bound 1000 begin 1099511627776\n", "  trace error 100 bound 1000 begin 1099511627776 untimed ", "marks"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("without %q: %.1000s", part, text)
 		}
@@ -213,6 +217,28 @@ func TestTraceInParts(t *testing.T) {
 	if !bytes.Equal(assemble(t, "trace", text), data.Bytes()) {
 		t.Error("other bytes")
 	}
+}
+
+// endTimes takes the times of all but the first n events of a stream away.
+func endTimes(t *testing.T, s *efg.Stream, defs []efg.Def, n uint64) {
+	t.Helper()
+	visits := make([]uint64, len(s.Nodes))
+	w := s.Walk(defs)
+	for range n {
+		w.Next()
+		visits[w.Node()]++
+	}
+	s.Nodes = slices.Clone(s.Nodes)
+	for i := range s.Nodes {
+		times, err := s.Nodes[i].Times.Prefix(visits[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Nodes[i].Times = times
+	}
+	trace := *s.Trace
+	trace.Untimed = s.Events - n
+	s.Trace = &trace
 }
 
 // Errors are reported with their position.

@@ -48,6 +48,9 @@ func (p *parser) traceLine() error {
 	}
 	begin, err := p.named("begin", 64)
 	p.stream.Trace = &efg.Trace{Error: uint32(parts), Bound: bound, Begin: begin}
+	if err == nil && p.more() {
+		p.stream.Trace.Untimed, err = p.named("untimed", 64)
+	}
 	return err
 }
 

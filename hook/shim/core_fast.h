@@ -41,17 +41,23 @@ static inline uint64_t graph_roll(uint64_t h, uint64_t v)
     return ((h << 5 | h >> 59) ^ v) * 0x9E3779B185EBCA87ull;
 }
 
-/* Publishes the event at p as the stream's last one. -1 when out of space. */
-static inline int graph_publish(graph *g, const efg_stream *e, seg_node *p, uint64_t hash)
+/* Publishes the event at p as the stream's last one. */
+static inline void publish(graph *g, seg_node *p, uint64_t hash)
 {
-    if (unlikely(g->trace) && trace_event(g, p, e) != 0)
-        return -1;
     uint64_t n = g->s->events + 1;
     g->s->pub[n & 1].hash = g->hash = hash;
     g->s->pub[n & 1].node = efg_ref(p);
     efg_publish_barrier();
     g->s->events = n;
     g->cur = p;
+}
+
+/* Publishes it with its times, if they are recorded. -1 when out of space. */
+static inline int graph_publish(graph *g, const efg_stream *e, seg_node *p, uint64_t hash)
+{
+    if (unlikely(g->at != 0))
+        return trace_publish(g, e, p, hash);
+    publish(g, p, hash);
     return 0;
 }
 

@@ -27,7 +27,7 @@ graph *graph_new(seg_stream *s, bool times, bool trace)
         return NULL;
     g->s = s;
     g->times = times;
-    g->trace = trace;
+    g->at = trace;              /* beyond the end, 0, of no chunk */
     g->cap = 64;
     g->nodes = efg_table_new(g->cap * sizeof *g->nodes);
     g->index = efg_table_new(2 * (size_t)g->cap * sizeof *g->index);

@@ -144,8 +144,10 @@ typedef struct graph {
     seg_node *cur;              /* node of the last event */
     uint64_t hash;              /* rolling, of the events so far */
     bool times;
-    bool trace;                 /* the times of each event, too */
-    uint64_t clock;             /* end of the last event, ticks */
+    uintptr_t at, at_end;       /* where the times of the next event go, if not beyond the end;
+                                 * at is 0 if they are not recorded (any more) */
+    uint64_t clock;             /* end of the last event that has times, ticks */
+    seg_chunk *chunk;           /* of times, the newest; or NULL */
     seg_node *tail;             /* newest node */
     uint32_t nnodes, cap;
     uint32_t *nodes;            /* refs, by number */
@@ -185,9 +187,13 @@ int times_long(seg_node_stats *t, uint64_t dur, uint64_t gap);
 
 /* ---- core_trace.c ---- */
 
-/* Adds the times of an event that is about to be published, at p. -1 when out of
- * space: it must not be published then. */
-int trace_event(graph *g, const seg_node *p, const efg_stream *e);
+/* Sets how many bytes the times of each event may take in the process; 0: any number. To be
+ * called before the first stream is made. */
+void trace_budget(uint64_t bytes);
+
+/* Publishes an event at p, as graph_publish in core_fast.h does, with its times; or, when the budget
+ * is used up, ends the times of the stream. -1 when out of space: the event is not published. */
+int trace_publish(graph *g, const efg_stream *e, seg_node *p, uint64_t hash);
 
 /* ---- core_site.c: which words of a site are demoted ---- */
 

@@ -302,17 +302,20 @@ static uint32_t demote_bound(void)
     return n >= 2 && n <= 255 ? (uint32_t)n : 8;
 }
 
-/* "off", "stats" (the default), or "trace=" and the error that intervals may have in the run file,
- * in parts of 10,000. */
+/* "off", "stats" (the default), or "trace=", the error that intervals may have in the run file, in
+ * parts of 10,000, and perhaps a comma and how many bytes the times of each event may take. */
 static void read_time_mode(seg_header *h)
 {
     const char *mode = efg_setting("EFG_TIME");
     efg_time_on = mode == NULL || strcmp(mode, "off") != 0;
     h->time_mode = efg_time_on;
-    long error = mode != NULL && strncmp(mode, "trace=", 6) == 0 ? strtol(mode + 6, NULL, 10) : -1;
+    char *rest = "";
+    long error = mode != NULL && strncmp(mode, "trace=", 6) == 0 ? strtol(mode + 6, &rest, 10) : -1;
     if (error == 0 || (error >= 10 && error <= 2500)) {
         h->time_mode = 2;
         h->time_error = (uint32_t)error;
+        h->time_budget = *rest == ',' ? strtoull(rest + 1, NULL, 10) : 0;
+        trace_budget(h->time_budget);
     }
 }
 

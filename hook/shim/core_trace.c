@@ -2,60 +2,97 @@
  * the run file keeps of them is decided when the recording is sealed. */
 #include "core_fast.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
-enum { PAIR_MAX = 17, CHUNK_MAX = 4096 };
+enum { PAIR_MAX = 17, CHUNK_MIN = 64, CHUNK_FIRST = 1024, CHUNK_MAX = 1 << 16 };
 
-static int next_chunk(seg_times *t)
+/* Bytes that the chunks of all streams may still take. */
+static _Atomic uint64_t budget;
+
+void trace_budget(uint64_t bytes) { budget = bytes != 0 ? bytes : UINT64_MAX; }
+
+/* Takes up to so many bytes from the budget, in whole units; 0: too little is left. */
+static uint32_t spend(uint32_t bytes)
 {
-    seg_chunk *tail = (seg_chunk *)(uintptr_t)t->tail;
-    uint32_t total = tail == NULL ? 32 : (tail->cap + (uint32_t)sizeof *tail) * 2;
-    if (total > CHUNK_MAX)
-        total = CHUNK_MAX;
+    uint64_t left = atomic_load(&budget), take;
+    do {
+        take = (left < bytes ? left : bytes) / SEG_REF_UNIT * SEG_REF_UNIT;
+        if (take < CHUNK_MIN)
+            return 0;
+    } while (!atomic_compare_exchange_weak(&budget, &left, left - take));
+    return (uint32_t)take;
+}
+
+/* The stream's later events have no times. The number of those that have is stored while all
+ * events that are published have some: it holds whenever the process is killed. */
+static void end_trace(graph *g)
+{
+    g->s->times_end = g->s->events + 1;
+    g->at = 0;
+}
+
+static int next_chunk(graph *g)
+{
+    seg_chunk *tail = g->chunk;
+    uint32_t total = tail == NULL ? CHUNK_FIRST : (tail->cap + (uint32_t)sizeof *tail) * 2;
+    total = spend(total < CHUNK_MAX ? total : CHUNK_MAX);
+    if (total == 0) {
+        end_trace(g);
+        return 0;
+    }
     seg_chunk *c = efg_alloc(total, SEG_REF_UNIT);
     if (c == NULL)
         return -1;
     c->cap = total - (uint32_t)sizeof *c;
     efg_publish_barrier();
     if (tail == NULL)
-        t->first = efg_ref(c);
+        g->s->times = efg_ref(c);
     else
         tail->next = efg_ref(c);
-    t->tail = (uint64_t)(uintptr_t)c;
-    t->at = (uint64_t)(uintptr_t)(c + 1);
-    t->end = t->at + c->cap - PAIR_MAX;
+    g->chunk = c;
+    g->at = (uintptr_t)(c + 1);
+    g->at_end = g->at + c->cap - PAIR_MAX;
+    return 1;
+}
+
+/* Number of bytes of an integer, minus 1. */
+static inline unsigned more_bytes(uint64_t v) { return (63 ^ (unsigned)__builtin_clzll(v | 1)) >> 3; }
+
+/* Adds a pair, for which there is room. */
+static inline void add_pair(graph *g, uint64_t gap, uint64_t dur)
+{
+    unsigned n = more_bytes(gap), k = more_bytes(dur);
+    uint8_t *at = (uint8_t *)g->at;
+    at[0] = (uint8_t)(0x11 + n + 16 * k);
+    memcpy(at + 1, &gap, sizeof gap);   /* the next value overwrites the bytes that are 0 */
+    memcpy(at + 2 + n, &dur, sizeof dur);
+    g->at = (uintptr_t)(at + 3 + n + k);
+}
+
+/* When there is perhaps no room, or the machine's clock went back, which the stream's does not. */
+static __attribute__((noinline)) int publish_rare(graph *g, const efg_stream *e, seg_node *p, uint64_t hash)
+{
+    int room = g->at > g->at_end ? next_chunk(g) : 1;
+    if (room < 0)
+        return -1;
+    if (room > 0) {
+        uint64_t start = e->t0 < g->clock ? g->clock : e->t0;
+        uint64_t end = e->t1 < start ? start : e->t1;
+        add_pair(g, start - g->clock, end - start);
+        g->clock = end;
+    }
+    publish(g, p, hash);
     return 0;
 }
 
-static seg_times *new_times(seg_node_stats *st)
+int trace_publish(graph *g, const efg_stream *e, seg_node *p, uint64_t hash)
 {
-    seg_times *t = efg_alloc(sizeof *t, SEG_REF_UNIT);
-    if (t == NULL)
-        return NULL;
-    t->at = 1;                  /* beyond the end, 0, of no chunk */
-    efg_publish_barrier();
-    st->times = efg_ref(t);
-    return t;
-}
-
-static inline unsigned bytes_of(uint64_t v) { return (71 - (unsigned)__builtin_clzll(v | 1)) / 8; }
-
-int trace_event(graph *g, const seg_node *p, const efg_stream *e)
-{
-    seg_node_stats *st = node_stats(p);
-    seg_times *t = st->times != 0 ? efg_ptr(st->times) : new_times(st);
-    if (unlikely(t == NULL || (t->at > t->end && next_chunk(t) != 0)))
-        return -1;
-    /* The stream's clock does not go back, whatever the machine's does. */
-    uint64_t start = e->t0 < g->clock ? g->clock : e->t0;
-    uint64_t end = e->t1 < start ? start : e->t1;
-    uint64_t gap = start - g->clock, dur = end - start;
-    g->clock = end;
-    unsigned n = bytes_of(gap), k = bytes_of(dur);
-    uint8_t *at = (uint8_t *)(uintptr_t)t->at;
-    *at++ = (uint8_t)(n | k << 4);
-    memcpy(at, &gap, sizeof gap);       /* the next value overwrites the bytes that are 0 */
-    memcpy(at + n, &dur, sizeof dur);
-    t->at = (uint64_t)(uintptr_t)(at + n + k);
+    uint64_t gap = e->t0 - g->clock, dur = e->t1 - e->t0;
+    if (unlikely(g->at > g->at_end || (int64_t)(gap | dur) < 0))
+        return publish_rare(g, e, p, hash);
+    g->clock = e->t1;
+    add_pair(g, gap, dur);
+    publish(g, p, hash);
     return 0;
 }

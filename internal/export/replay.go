@@ -69,6 +69,9 @@ type Stream struct {
 func NewStream(head efg.Stream, hash bool, defs *efg.Definitions) (*Stream, error) {
 	s := &Stream{head: head, hash: hash, build: efg.NewBuilder(head.Thread, efg.DefaultDemote, defs)}
 	if head.Trace != nil {
+		if head.Trace.Untimed > head.Events {
+			return nil, fmt.Errorf("%d of %d events without times", head.Trace.Untimed, head.Events)
+		}
 		if _, err := efg.NewTimeQuantizer(head.Trace.Error, head.Trace.Bound); err != nil {
 			return nil, err
 		}
@@ -151,8 +154,8 @@ func (s *Stream) Finish() (*efg.Stream, error) {
 		return nil, fmt.Errorf("%w: thread %d: signature %d without events", ErrContent, s.head.Thread, len(out.Nodes))
 	case s.hash && out.Hash != s.head.Hash:
 		return nil, fmt.Errorf("%w: thread %d: hash of the events is %016x, recorded %016x", ErrContent, s.head.Thread, out.Hash, s.head.Hash)
-	case s.head.Trace != nil && s.timed != out.Events:
-		return nil, fmt.Errorf("%w: thread %d: times of %d events of %d", ErrContent, s.head.Thread, s.timed, out.Events)
+	case s.head.Trace != nil && s.timed != s.head.TimedEvents():
+		return nil, fmt.Errorf("%w: thread %d: times of %d events of %d", ErrContent, s.head.Thread, s.timed, s.head.TimedEvents())
 	}
 	out.End, out.Dropped, out.Trace, out.Pending = s.head.End, s.head.Dropped, s.head.Trace, s.head.Pending
 	for i := range out.Nodes {

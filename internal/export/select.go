@@ -78,6 +78,7 @@ type cutter struct {
 	known bool // an array of requests was written, to which EFG_SAME can refer
 	times []efg.Times
 	left  []timesLeft // of the source's nodes
+	timed uint64      // events of the source that have times and were not read
 }
 
 type object struct {
@@ -109,7 +110,7 @@ func (c *cutter) stream(i int, sel *Selection) (*efg.Stream, error) {
 		if err != nil {
 			return nil, err
 		}
-		gap, dur := c.nextTimes(e.Node())
+		gap, dur, timed := c.nextTimes(e.Node())
 		if e.Seq < sel.From {
 			if trace != nil {
 				trace.Begin += gap + dur
@@ -120,7 +121,9 @@ func (c *cutter) stream(i int, sel *Selection) (*efg.Stream, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.addTimes(node, gap, dur)
+		if c.addTimes(node, gap, dur, timed); trace != nil && !timed {
+			trace.Untimed++
+		}
 	}
 	return c.finish(from, sel, trace)
 }
@@ -164,29 +167,35 @@ func (c *cutter) pending(from *efg.Pending) *efg.Pending {
 }
 
 func (c *cutter) openTimes(s *efg.Stream) {
-	c.left = make([]timesLeft, len(s.Nodes))
+	c.left, c.timed = make([]timesLeft, len(s.Nodes)), s.TimedEvents()
 	for i := range s.Nodes {
 		c.left[i] = timesLeft{s.Nodes[i].Times.Gap.Iter(), s.Nodes[i].Times.Dur.Iter()}
 	}
 }
 
-func (c *cutter) nextTimes(node int) (gap, dur uint64) {
-	if c.left != nil {
-		gap, _ = c.left[node].gap.Next()
-		dur, _ = c.left[node].dur.Next()
+// nextTimes are the times of the next event, if it has some.
+func (c *cutter) nextTimes(node int) (gap, dur uint64, timed bool) {
+	if c.left == nil || c.timed == 0 {
+		return 0, 0, false
 	}
-	return gap, dur
+	c.timed--
+	gap, _ = c.left[node].gap.Next()
+	dur, _ = c.left[node].dur.Next()
+	return gap, dur, true
 }
 
-func (c *cutter) addTimes(node int, gap, dur uint64) {
+// addTimes adds the times of an event at a node of the window, if it has some.
+func (c *cutter) addTimes(node int, gap, dur uint64, timed bool) {
 	if c.left == nil {
 		return
 	}
 	for node >= len(c.times) {
 		c.times = append(c.times, efg.Times{})
 	}
-	c.times[node].Gap.Append(gap)
-	c.times[node].Dur.Append(dur)
+	if timed {
+		c.times[node].Gap.Append(gap)
+		c.times[node].Dur.Append(dur)
+	}
 }
 
 // event adds an event to the window and returns its node there.

@@ -33,6 +33,9 @@ type EfficiencyRun struct {
 	Speedup       float64            `json:"speedup"`
 	Untimed       uint64             `json:"untimed"`
 	Windows       []EfficiencyWindow `json:"windows"`
+	// End is where windows end because later calls have no times of their own, ns since the run
+	// began.
+	End *int64 `json:"end,omitempty"`
 }
 
 type EfficiencyUseful struct {
@@ -84,7 +87,7 @@ func NewEfficiency(paths []string, runs []*efficiency.Run, c *efficiency.Compari
 		k := EfficiencyRun{
 			File: paths[i], Ranks: r.Ranks, Time: r.Time, Setup: r.Setup, Useful: EfficiencyUseful{r.Useful, r.Most, r.MostRank, r.Least, r.LeastRank},
 			Parallel: r.Parallel(), LoadBalance: r.LoadBalance(), Communication: r.Communication(), Reason: r.Reason,
-			Computation: c.Computation[i], Global: c.Computation[i] * r.Parallel(), Speedup: c.Speedup[i], Untimed: r.Untimed, Windows: []EfficiencyWindow{},
+			Computation: c.Computation[i], Global: c.Computation[i] * r.Parallel(), Speedup: c.Speedup[i], Untimed: r.Untimed, Windows: []EfficiencyWindow{}, End: r.End,
 		}
 		if r.Reason == "" {
 			serialisation, transfer := r.Serialisation(), r.Transfer()

@@ -39,7 +39,10 @@ type Info struct {
 	Graphs    int       `json:"shapes"` // of graphs: equal except for arguments and weights
 	Ratio     float64   `json:"ratio"`
 	Complete  int       `json:"complete"`
+	Early     int       `json:"timesEndEarly,omitempty"` // streams
 	Streams   []Stream  `json:"streams"`
+	// Timed is the number of events that have times of their own, if Early is not 0.
+	Timed uint64 `json:"timed,omitempty"`
 	// Linear is the size in bytes of the run as a list of events.
 	Linear uint64 `json:"-"`
 	// Ended: the end and exit status of the command are known.
@@ -58,6 +61,9 @@ type Stream struct {
 	Dropped  uint64 `json:"dropped"`
 	End      string `json:"end"`
 	Complete bool   `json:"complete"`
+	// Timed is the number of events that have times, the first ones, if others have none although
+	// the times of each event were recorded.
+	Timed *uint64 `json:"timed,omitempty"`
 	// InCall is the call that the thread was in when its recording ended; nil: none.
 	InCall *Call `json:"inCall,omitempty"`
 }
@@ -125,7 +131,9 @@ func NewInfo(path string, r *runfile.Run, all bool, most int) (*Info, error) {
 		}
 		last = p
 	}
-	s.Graphs = len(graphs)
+	if s.Graphs = len(graphs); s.Early == 0 {
+		s.Timed = 0
+	}
 	if s.Bytes > 0 {
 		s.Ratio = float64(s.Linear) / float64(s.Bytes)
 	}
@@ -159,13 +167,22 @@ func (s *Info) add(t *runfile.StreamInfo) {
 	if t.Complete() {
 		s.Complete++
 	}
+	s.Timed += t.Events - t.Untimed
+	if t.Untimed > 0 {
+		s.Early++
+	}
 }
 
 func asStream(p *runfile.ProcInfo, t *runfile.StreamInfo) Stream {
-	return Stream{
+	s := Stream{
 		Rank: p.Rank, PID: p.PID, Thread: t.Thread, Events: t.Events, Nodes: t.Nodes, Edges: t.Edges, Bytes: t.Bytes,
 		Dropped: t.Dropped, End: endTexts[t.End], Complete: t.Complete(),
 	}
+	if t.Untimed > 0 {
+		timed := t.Events - t.Untimed
+		s.Timed = &timed
+	}
+	return s
 }
 
 // addOnce appends v unless it is empty or already in the list.

@@ -97,6 +97,8 @@ type WaitMatched struct {
 	Unfinished  uint64 `json:"unfinished"`
 	Incomplete  int    `json:"incomplete"`
 	Untimed     int    `json:"untimed"`
+	// End is where the analysis ends because later calls have no times, ns since the run began.
+	End *int64 `json:"end,omitempty"`
 }
 
 func NewWaits(path string, r *waits.Report) *Waits {
@@ -107,7 +109,7 @@ func NewWaits(path string, r *waits.Report) *Waits {
 		Causes: []WaitCause{}, Path: WaitPath{Time: r.Path.Time, Setup: r.Path.Setup, Hops: r.Path.Hops, Rows: []WaitPathRow{}, Ranks: rankTimes(r.Path.Ranks)},
 		Matched: WaitMatched{
 			Calls: m.Calls, Messages: m.Messages, Collectives: m.Collectives, Unmatched: m.Unmatched, Outside: m.Outside, Disagreeing: m.Disagreeing,
-			Unfinished: m.Unfinished, Incomplete: r.Ended, Untimed: r.Untimed,
+			Unfinished: m.Unfinished, Incomplete: r.Ended, Untimed: r.Untimed, End: r.End,
 		},
 	}
 	for _, s := range r.States {

@@ -252,7 +252,7 @@ func metaOf(s *segment.Segment, tool string) (runfile.Meta, error) {
 	}
 	time := timeModes[h.TimeMode]
 	if time == "trace" {
-		time = runfile.TraceTime(h.TimeError)
+		time = runfile.TraceTime(h.TimeError, h.TimeBudget)
 	}
 	m := runfile.Meta{
 		Tool: tool, Command: s.Process.Command, Started: int64(h.StartReal), Time: time, StatusUnknown: true,

@@ -20,7 +20,7 @@ func CFiles() map[string][]byte {
 
 // layoutTypes are the structs that C shares, inner ones first.
 var layoutTypes = []any{
-	Anchor{}, Header{}, Published{}, Turn{}, Stream{}, Node{}, NodeStats{}, HighBins{}, BinGroup{}, Times{}, Edge{}, Varies{}, Attr{},
+	Anchor{}, Header{}, Published{}, Turn{}, Stream{}, Node{}, NodeStats{}, HighBins{}, BinGroup{}, Edge{}, Varies{}, Attr{},
 	SeqState{}, Seq{}, Chunk{}, Def{},
 }
 

@@ -65,6 +65,7 @@ type Header struct {
 	Machines   uint32     // on which the world's processes are: 0 unknown, 1, 2 several
 	_          uint32
 	Job        [128]byte // what distinguishes the launch from others, on all its machines; or empty
+	TimeBudget uint64    // bytes that the times of each event may take in the process; 0: no limit
 }
 
 // Anchor relates the clock's ticks to the system's clocks: readings of one moment.
@@ -92,11 +93,14 @@ type Stream struct {
 	TID      uint64 // kernel's thread id
 	// FirstTick is where the times of each event begin.
 	FirstTick uint64
-	_         uint64
-	_         uint64
-	_         uint64
-	_         uint64 // Words are aligned to 64
-	Words     [MaxWords]uint64
+	// TimesEnd is 0, or 1 more than the number of events that have times, the first ones: the
+	// others have none.
+	TimesEnd uint64
+	Times    uint32 // ref: first Chunk of the times of each event
+	_        uint32
+	_        uint64
+	_        uint64 // Words are aligned to 64
+	Words    [MaxWords]uint64
 	// Turns[i%MaxTurns] for i from Entered to Made are not entered at their nodes yet.
 	Made, Entered uint64
 	Turns         [MaxTurns]Turn
@@ -145,8 +149,8 @@ type NodeStats struct {
 	Count                  uint64
 	DurSum, DurMin, DurMax uint64
 	GapSum, GapMin, GapMax uint64
-	High                   uint32          // ref: HighBins; 0: no bin came to half of 256
-	Times                  uint32          // ref: Times, or 0
+	High                   uint32 // ref: HighBins; 0: no bin came to half of 256
+	_                      uint32
 	Low                    [2 * Bins]uint8 // of the calls, of the gaps
 }
 
@@ -163,15 +167,6 @@ type HighBins struct {
 // BinGroup holds the high parts of eight neighbouring bins.
 type BinGroup struct {
 	High [GroupBins]uint32
-}
-
-// Times finds the times of each of a node's events: bytes in Chunks.
-type Times struct {
-	First uint32 // ref: first Chunk
-	_     uint32
-	At    uint64 // the recorder's own, as the next two
-	End   uint64
-	Tail  uint64
 }
 
 // Edge is a step to another node.

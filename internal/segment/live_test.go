@@ -99,7 +99,7 @@ func TestReadWhileRecorded(t *testing.T) {
 		dir := t.TempDir()
 		cmd := feedCommand(exe, dir, p.encode(), 6, "2")
 		if round%2 == 1 {
-			cmd.Env = append(cmd.Env, "EFG_TIME=trace=500")
+			cmd.Env = append(cmd.Env, []string{"EFG_TIME=trace=500", "EFG_TIME=trace=500,20000"}[round/4%2])
 		}
 		done := make(chan error, 1)
 		if err := cmd.Start(); err != nil {

@@ -211,7 +211,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		p.run(300)
 		var env []string
 		if round%2 == 1 {
-			env = append(env, "EFG_TIME=trace=500")
+			env = append(env, []string{"EFG_TIME=trace=500", "EFG_TIME=trace=500,4096", "EFG_TIME=trace=500,100000"}[round%3])
 		}
 		dir := t.TempDir()
 		killFeeder(t, feedCommand(exe, dir, p.encode(), 6, "100000"), time.Duration(r.IntN(3000))*time.Microsecond, env...)

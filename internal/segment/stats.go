@@ -2,6 +2,7 @@ package segment
 
 import (
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"unsafe"
 
@@ -15,23 +16,10 @@ const (
 	timesTrace
 )
 
-// times reads the times of a node's events, as many as are there by now. The
-// node's NodeStats stand at bytes behind its start.
-func (r *reader) times(ref uint32, at uint64) (*efg.Times, error) {
-	b, err := r.bytes("node", ref, at, uint64(unsafe.Sizeof(NodeStats{})))
-	if err != nil {
-		return nil, err
-	}
+// times reads the times of a stream's first n events.
+func (r *reader) times(first uint32, n uint64) (*efg.Times, error) {
 	out := &efg.Times{}
-	st := atomic.LoadUint64(view[uint64](b[unsafe.Offsetof(NodeStats{}.High):]))
-	if st>>32 == 0 {
-		return out, nil
-	}
-	var t Times
-	if err := r.record("times", uint32(st>>32), &t); err != nil {
-		return nil, err
-	}
-	for next := t.First; next != 0; {
+	for next := first; next != 0 && out.Dur.Len() < n; {
 		var c Chunk
 		if err := r.record("times", next, &c); err != nil {
 			return nil, err
@@ -43,7 +31,10 @@ func (r *reader) times(ref uint32, at uint64) (*efg.Times, error) {
 		addPairs(out, b)
 		next = c.Next
 	}
-	return out, nil
+	if have := out.Dur.Len(); have < n {
+		return nil, r.corrupt("times", first, fmt.Errorf("of %d events, not of %d", have, n))
+	}
+	return out.Prefix(n)
 }
 
 // addPairs adds the pairs of a gap and a duration in a chunk.

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
@@ -19,18 +20,25 @@ type timed struct{ Site, Gap, Dur uint64 }
 // recordTimed has the C recorder record the events.
 func recordTimed(t *testing.T, mode string, events []timed) *efg.Stream {
 	t.Helper()
+	return &onlySegment(t, timedSegment(t, mode, events, "")).Process.Streams[0]
+}
+
+// timedSegment returns the directory with the segment of the events; the process kills itself
+// after some if a number is given.
+func timedSegment(t *testing.T, mode string, events []timed, killed string) string {
+	t.Helper()
 	var in bytes.Buffer
 	if err := binary.Write(&in, binary.LittleEndian, events); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	cmd := exec.Command(build(t, "times", "-O2"))
+	cmd := exec.Command(build(t, "times", "-O2"), strings.Fields(killed)...)
 	cmd.Stdin = &in
 	cmd.Env = append(os.Environ(), "EFG_DIR="+dir, "EFG_TIME="+mode)
-	if out, err := cmd.CombinedOutput(); err != nil {
+	if out, err := cmd.CombinedOutput(); err != nil && killed == "" {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return &onlySegment(t, dir).Process.Streams[0]
+	return dir
 }
 
 func addTo(v *efg.Interval, count, ns uint64) {

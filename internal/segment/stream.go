@@ -23,7 +23,9 @@ func (r *reader) stream(ref uint32, st *Stream, h *Header) (*efg.Stream, error) 
 	clock := h.clock()
 	o := &efg.OpenStream{Thread: st.Thread, Events: st.Events, Hash: pub.Hash, Dropped: st.Dropped}
 	if h.TimeMode == timesTrace {
-		o.Trace = &efg.Trace{Begin: st.FirstTick, Clock: clock}
+		if err := r.trace(ref, st, clock, o); err != nil {
+			return nil, err
+		}
 	}
 	o.End = efg.End(st.State)
 	if o.End == efg.EndOpen {
@@ -67,6 +69,24 @@ func (r *reader) stream(ref uint32, st *Stream, h *Header) (*efg.Stream, error) 
 		return nil, r.corrupt("stream", ref, err)
 	}
 	return s, nil
+}
+
+// trace reads the times of each event of a stream that was pinned, as far as they were recorded.
+// The stream's record is read again: when it was read first, it may have had fewer events.
+func (r *reader) trace(ref uint32, st *Stream, clock efg.MachineClock, o *efg.OpenStream) (err error) {
+	b, err := r.bytes("stream", ref, 0, uint64(unsafe.Sizeof(*st)))
+	if err != nil {
+		return err
+	}
+	live := view[Stream](b)
+	o.Trace = &efg.Trace{Begin: live.FirstTick, Clock: clock}
+	timed := st.Events
+	if end := atomic.LoadUint64(&live.TimesEnd); end > 0 && end <= timed {
+		timed = end - 1
+		o.Trace.Untimed = st.Events - timed
+	}
+	o.Times, err = r.times(atomic.LoadUint32(&live.Times), timed)
+	return err
 }
 
 // pin reads a stream's record: first how it ended, then the number of events, with the data for
@@ -179,10 +199,7 @@ func (r *reader) node(raw *rawNode, numbers map[uint32]uint32, times uint32, clo
 		return n, nil
 	}
 	at := size + 8*uint64(raw.N)
-	if n.Stats, err = r.stats(raw.ref, at, clock); err != nil || times == timesStats {
-		return n, err
-	}
-	n.Times, err = r.times(raw.ref, at)
+	n.Stats, err = r.stats(raw.ref, at, clock)
 	return n, err
 }
 

@@ -2,10 +2,15 @@ package segment
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
+	"unsafe"
 
 	"github.com/efg-tools/efg/efg"
 )
@@ -37,24 +42,7 @@ func TestTraceKeepsTheClock(t *testing.T) {
 	if s.Trace == nil || s.Trace.Error != 0 || s.Trace.Begin == 0 {
 		t.Fatalf("%+v", s.Trace)
 	}
-	want := map[uint64]*efg.Times{}
-	for _, e := range events {
-		if want[e.Site] == nil {
-			want[e.Site] = &efg.Times{}
-		}
-		want[e.Site].Gap.Append(e.Gap)
-		want[e.Site].Dur.Append(e.Dur)
-	}
-	for i := range s.Nodes {
-		n := &s.Nodes[i]
-		w := want[n.Words[1]]
-		if !bytes.Equal(n.Times.Gap.Code(), w.Gap.Code()) || !bytes.Equal(n.Times.Dur.Code(), w.Dur.Code()) {
-			t.Fatalf("node %d: the recorder's intervals are others", i)
-		}
-	}
-	if len(s.Nodes) != len(want) {
-		t.Errorf("%d nodes, not %d", len(s.Nodes), len(want))
-	}
+	checkFirstTimes(t, s, events, len(events))
 }
 
 // Rounding keeps each interval within the error, and each start and end within the bound.
@@ -105,8 +93,120 @@ func checkClock(t *testing.T, s *efg.Stream, events []timed) {
 	}
 }
 
-// takeTimes demands that each event of a stream has its times, if any has, and
-// that clocks do not go back. It takes them away, so that the rest can be compared.
+// checkFirstTimes demands that the first n events, and no others, have their times, as they were.
+func checkFirstTimes(t *testing.T, s *efg.Stream, events []timed, n int) {
+	t.Helper()
+	if got := s.TimedEvents(); got != uint64(n) {
+		t.Fatalf("%d of %d events have times, not %d", got, s.Events, n)
+	}
+	want := map[uint64]*efg.Times{}
+	for i := range s.Nodes {
+		want[s.Nodes[i].Words[1]] = &efg.Times{}
+	}
+	for _, e := range events[:n] {
+		want[e.Site].Gap.Append(e.Gap)
+		want[e.Site].Dur.Append(e.Dur)
+	}
+	for i := range s.Nodes {
+		node := &s.Nodes[i]
+		w := want[node.Words[1]]
+		if !bytes.Equal(node.Times.Gap.Code(), w.Gap.Code()) || !bytes.Equal(node.Times.Dur.Code(), w.Dur.Code()) {
+			t.Fatalf("node %d: the recorder's intervals are others", i)
+		}
+	}
+}
+
+// checkStats demands that statistics are of all events.
+func checkStats(t *testing.T, s *efg.Stream, events []timed) {
+	t.Helper()
+	want := map[uint64]*efg.Stats{}
+	for _, e := range events {
+		st := want[e.Site]
+		if st == nil {
+			st = &efg.Stats{}
+			want[e.Site] = st
+		}
+		addTo(&st.Dur, st.Count, e.Dur)
+		addTo(&st.Gap, st.Count, e.Gap)
+		st.Count++
+	}
+	for i := range s.Nodes {
+		if st := want[s.Nodes[i].Words[1]]; *s.Nodes[i].Stats != *st {
+			t.Errorf("node %d: %+v\nwant %+v", i, *s.Nodes[i].Stats, *st)
+		}
+	}
+}
+
+// pairBytes is how many bytes the times of an event take in a segment.
+func pairBytes(e timed) int { return 1 + (bits.Len64(e.Gap|1)+7)/8 + (bits.Len64(e.Dur|1)+7)/8 }
+
+// The times of the first events are kept, until those of the next one do not fit into the budget;
+// statistics are of all.
+func TestTimesEndWithTheBudget(t *testing.T) {
+	events := irregularTimes(60_000)
+	for _, budget := range []int{0, 64, 4096, 5000, 100_000, 1 << 20} {
+		mode := fmt.Sprintf("trace=500,%d", budget)
+		if budget == 0 {
+			mode = "trace=500"
+		}
+		s := recordTimed(t, mode, events)
+		timed, bytes := int(s.TimedEvents()), 0
+		checkFirstTimes(t, s, events, timed)
+		checkStats(t, s, events)
+		for _, e := range events[:timed] {
+			bytes += pairBytes(e)
+		}
+		switch {
+		case budget == 0 || budget == 1<<20:
+			if timed != len(events) {
+				t.Errorf("budget of %d bytes: %d bytes of %d events", budget, bytes, timed)
+			}
+		case bytes > budget || bytes < budget*9/10-64: // the ends of chunks remain empty
+			t.Errorf("budget of %d bytes: %d bytes of %d events", budget, bytes, timed)
+		}
+		if err := s.Quantize(500, efg.DefaultBound, nil); err != nil || s.TimedEvents() != uint64(timed) {
+			t.Errorf("budget of %d bytes: %v, times of %d events after rounding", budget, err, s.TimedEvents())
+		}
+	}
+}
+
+// A process that is killed before its times end, at that moment or later leaves all its events, and
+// the times of those that have some.
+func TestKilledWhenTimesEnd(t *testing.T) {
+	events := irregularTimes(3000)
+	const mode = "trace=500,4096"
+	last := int(recordTimed(t, mode, events).TimedEvents())
+	for _, n := range []int{1, last - 1, last, last + 1, last + 100} {
+		dir := timedSegment(t, mode, events, fmt.Sprint(n))
+		s := &onlySegment(t, dir).Process.Streams[0]
+		if s.End != efg.EndOpen || s.Events != uint64(n) {
+			t.Fatalf("killed after %d events: %d, %v", n, s.Events, s.End)
+		}
+		checkFirstTimes(t, s, events, min(n, last))
+		checkStats(t, s, events[:n])
+		if n != last {
+			continue
+		}
+		// As if it had been killed when the end was stored, and the event not yet published.
+		files, _ := filepath.Glob(filepath.Join(dir, "*.seg"))
+		data, err := os.ReadFile(files[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := int(binary.LittleEndian.Uint32(data[unsafe.Offsetof(Header{}.Streams):]))*RefUnit + int(unsafe.Offsetof(Stream{}.TimesEnd))
+		for end, fails := range map[uint64]bool{uint64(n) + 1: false, uint64(n): false, uint64(n) + 2: false, 1: false} {
+			binary.LittleEndian.PutUint64(data[at:], end)
+			again, err := Parse(data)
+			if (err != nil) != fails {
+				t.Fatalf("end of times at %d: %v", end, err)
+			}
+			checkFirstTimes(t, &again.Process.Streams[0], events, min(int(end)-1, n))
+		}
+	}
+}
+
+// takeTimes demands that each event of a stream has its times, if any has and the budget was
+// sufficient, and that clocks do not go back. It takes them away, so that the rest can be compared.
 func takeTimes(t testing.TB, s *efg.Stream, defs []efg.Def) {
 	t.Helper()
 	if s.Trace == nil {
@@ -117,7 +217,9 @@ func takeTimes(t testing.TB, s *efg.Stream, defs []efg.Def) {
 		t.Fatal(err)
 	}
 	var last, times uint64
-	for w := s.Walk(defs); w.Next(); {
+	w := s.Walk(defs)
+	for range s.TimedEvents() {
+		w.Next()
 		start, end, err := clock.Next(uint32(w.Node()))
 		if err != nil || start < last || end < start {
 			t.Fatalf("event %d: from %d to %d after %d: %v", w.Seq(), start, end, last, err)
@@ -129,7 +231,7 @@ func takeTimes(t testing.TB, s *efg.Stream, defs []efg.Def) {
 		times += n.Times.Gap.Len() + n.Times.Dur.Len()
 		n.Times, n.Stats = nil, nil
 	}
-	if times != 2*s.Events {
+	if times != 2*s.TimedEvents() {
 		t.Fatalf("%d intervals of %d events", times, s.Events)
 	}
 	s.Trace = nil

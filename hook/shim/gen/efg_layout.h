@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EFG_LAYOUT_HASH UINT64_C(0x6aa08f579a86191a)
+#define EFG_LAYOUT_HASH UINT64_C(0xe32c8baa3fbbc6b3)
 #define SEG_MAGIC 0xa47455300474645
 #define SEG_VERSION 0x2
 #define SEG_REF_UNIT 0x10
@@ -64,8 +64,9 @@ typedef struct seg_header {
     uint32_t machines;
     uint32_t pad2;
     uint8_t job[128];
+    uint64_t time_budget;
 } seg_header;
-_Static_assert(sizeof(seg_header) == 2752, "seg_header");
+_Static_assert(sizeof(seg_header) == 2760, "seg_header");
 _Static_assert(offsetof(seg_header, magic) == 0, "seg_header.magic");
 _Static_assert(offsetof(seg_header, layout_hash) == 8, "seg_header.layout_hash");
 _Static_assert(offsetof(seg_header, version) == 16, "seg_header.version");
@@ -101,6 +102,7 @@ _Static_assert(offsetof(seg_header, command) == 568, "seg_header.command");
 _Static_assert(offsetof(seg_header, machines) == 2616, "seg_header.machines");
 _Static_assert(offsetof(seg_header, pad2) == 2620, "seg_header.pad2");
 _Static_assert(offsetof(seg_header, job) == 2624, "seg_header.job");
+_Static_assert(offsetof(seg_header, time_budget) == 2752, "seg_header.time_budget");
 
 typedef struct seg_published {
     uint64_t hash;
@@ -136,10 +138,11 @@ typedef struct seg_stream {
     uint64_t last_tick;
     uint64_t tid;
     uint64_t first_tick;
-    uint64_t pad1;
+    uint64_t times_end;
+    uint32_t times;
+    uint32_t pad1;
     uint64_t pad2;
     uint64_t pad3;
-    uint64_t pad4;
     uint64_t words[32];
     uint64_t made;
     uint64_t entered;
@@ -157,10 +160,11 @@ _Static_assert(offsetof(seg_stream, state) == 68, "seg_stream.state");
 _Static_assert(offsetof(seg_stream, last_tick) == 72, "seg_stream.last_tick");
 _Static_assert(offsetof(seg_stream, tid) == 80, "seg_stream.tid");
 _Static_assert(offsetof(seg_stream, first_tick) == 88, "seg_stream.first_tick");
-_Static_assert(offsetof(seg_stream, pad1) == 96, "seg_stream.pad1");
-_Static_assert(offsetof(seg_stream, pad2) == 104, "seg_stream.pad2");
-_Static_assert(offsetof(seg_stream, pad3) == 112, "seg_stream.pad3");
-_Static_assert(offsetof(seg_stream, pad4) == 120, "seg_stream.pad4");
+_Static_assert(offsetof(seg_stream, times_end) == 96, "seg_stream.times_end");
+_Static_assert(offsetof(seg_stream, times) == 104, "seg_stream.times");
+_Static_assert(offsetof(seg_stream, pad1) == 108, "seg_stream.pad1");
+_Static_assert(offsetof(seg_stream, pad2) == 112, "seg_stream.pad2");
+_Static_assert(offsetof(seg_stream, pad3) == 120, "seg_stream.pad3");
 _Static_assert(offsetof(seg_stream, words) == 128, "seg_stream.words");
 _Static_assert(offsetof(seg_stream, made) == 384, "seg_stream.made");
 _Static_assert(offsetof(seg_stream, entered) == 392, "seg_stream.entered");
@@ -207,7 +211,7 @@ typedef struct seg_node_stats {
     uint64_t gap_min;
     uint64_t gap_max;
     uint32_t high;
-    uint32_t times;
+    uint32_t pad0;
     uint8_t low[64];
 } seg_node_stats;
 _Static_assert(sizeof(seg_node_stats) == 128, "seg_node_stats");
@@ -219,7 +223,7 @@ _Static_assert(offsetof(seg_node_stats, gap_sum) == 32, "seg_node_stats.gap_sum"
 _Static_assert(offsetof(seg_node_stats, gap_min) == 40, "seg_node_stats.gap_min");
 _Static_assert(offsetof(seg_node_stats, gap_max) == 48, "seg_node_stats.gap_max");
 _Static_assert(offsetof(seg_node_stats, high) == 56, "seg_node_stats.high");
-_Static_assert(offsetof(seg_node_stats, times) == 60, "seg_node_stats.times");
+_Static_assert(offsetof(seg_node_stats, pad0) == 60, "seg_node_stats.pad0");
 _Static_assert(offsetof(seg_node_stats, low) == 64, "seg_node_stats.low");
 
 typedef struct seg_high_bins {
@@ -239,20 +243,6 @@ typedef struct seg_bin_group {
 } seg_bin_group;
 _Static_assert(sizeof(seg_bin_group) == 32, "seg_bin_group");
 _Static_assert(offsetof(seg_bin_group, high) == 0, "seg_bin_group.high");
-
-typedef struct seg_times {
-    uint32_t first;
-    uint32_t pad0;
-    uint64_t at;
-    uint64_t end;
-    uint64_t tail;
-} seg_times;
-_Static_assert(sizeof(seg_times) == 32, "seg_times");
-_Static_assert(offsetof(seg_times, first) == 0, "seg_times.first");
-_Static_assert(offsetof(seg_times, pad0) == 4, "seg_times.pad0");
-_Static_assert(offsetof(seg_times, at) == 8, "seg_times.at");
-_Static_assert(offsetof(seg_times, end) == 16, "seg_times.end");
-_Static_assert(offsetof(seg_times, tail) == 24, "seg_times.tail");
 
 typedef struct seg_edge {
     uint32_t to;

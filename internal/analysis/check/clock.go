@@ -181,14 +181,22 @@ func (x *clockCheck) open(p *analysis.Process, sites []runfile.Site) error {
 			t.m = m
 		}
 		t.prepare(s)
-		t.next, t.stop = iter.Pull2(r.Events(i, reconstruct.Options{}))
+		t.next, t.stop = iter.Pull2(timedEvents(r, i, s.TimedEvents()))
 		x.streams = append(x.streams, t)
-		x.total += s.Events
+		x.total += s.TimedEvents()
 		if err := t.fetch(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// timedEvents are the first n events of stream i.
+func timedEvents(r *reconstruct.Process, i int, n uint64) iter.Seq2[*reconstruct.Event, error] {
+	if n == 0 {
+		return func(func(*reconstruct.Event, error) bool) {}
+	}
+	return r.Events(i, reconstruct.Options{To: n})
 }
 
 // prepare finds the nodes that complete requests, and those of collectives.

@@ -87,7 +87,7 @@ func timedRun(t *testing.T, hosts string, ranks ...[]timed) []string {
 	return list
 }
 
-var traced = runfile.Meta{Time: runfile.TraceTime(efg.ErrorUnit / 100)}
+var traced = runfile.Meta{Time: runfile.TraceTime(efg.ErrorUnit/100, 0)}
 
 var micros = regexp.MustCompile(`\d+µs`)
 
@@ -248,7 +248,7 @@ func FuzzTimes(f *testing.F) {
 			changes = changes[11:]
 		}
 		var file bytes.Buffer
-		if runfile.EncodeRun(&file, procs, runfile.Meta{Time: runfile.TraceTime(efg.ErrorUnit / 100)}) != nil {
+		if runfile.EncodeRun(&file, procs, runfile.Meta{Time: runfile.TraceTime(efg.ErrorUnit/100, 0)}) != nil {
 			return
 		}
 		run, err := runfile.NewRun(bytes.NewReader(file.Bytes()), int64(file.Len()))

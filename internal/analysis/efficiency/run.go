@@ -18,6 +18,7 @@ var ErrNoTimes = errors.New("no times were recorded (efg run --time stats or tra
 const (
 	NoTrace    = "the times of each call were not recorded (efg run --time trace records them)"
 	NotMatched = "calls of the run could not be matched"
+	PartTimed  = "only the first calls have times of their own (efg run --time trace records those of all)"
 )
 
 // Run has the times of a run, in ns.
@@ -37,6 +38,9 @@ type Run struct {
 	Windows []Window
 	// Untimed are calls without times in a run that has times.
 	Untimed uint64
+	// End is where windows end because later calls have no times of their own, ns since the run
+	// began; nil: all have some.
+	End *int64
 }
 
 // Window is a part of a run. Times are in ns, Begin since the run began.
@@ -185,6 +189,7 @@ func (r *Run) simulate(run *runfile.Run, windows int) error {
 	if err != nil {
 		return err
 	}
+	r.End = trace.Until()
 	x := whatif.NewSimulation(trace, whatif.Network{}, []whatif.Scenario{{Ideal: true}})
 	visitor := match.Visitor(x)
 	var w *divider
@@ -201,7 +206,12 @@ func (r *Run) simulate(run *runfile.Run, windows int) error {
 		return err
 	}
 	if w != nil {
+		w.computeOn()
 		r.Windows = w.windows()
+	}
+	if r.End != nil {
+		r.Reason = PartTimed
+		return nil
 	}
 	if summary.Unmatched+summary.Disagreeing > 0 {
 		r.Reason = NotMatched

@@ -63,6 +63,15 @@ func (d *divider) add(process int, from, to int64) {
 	}
 }
 
+// computeOn adds what threads computed that make their next call after the end of the walk.
+func (d *divider) computeOn() {
+	for _, t := range d.trace.Threads {
+		if d.main[t.Index] && d.began[t.Index] && t.GoesOn {
+			d.add(t.Process.Number, d.last[t.Index], d.end)
+		}
+	}
+}
+
 func (d *divider) windows() []Window {
 	list := make([]Window, len(d.useful))
 	for i := range list {

@@ -2,6 +2,7 @@ package match
 
 import (
 	"errors"
+	"math"
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
@@ -38,6 +39,7 @@ type Thread struct {
 	Process *Process
 	Index   int   // among all threads that are visited
 	Bound   int64 // error of its times, ns
+	GoesOn  bool  // it makes calls after Trace.End
 
 	call    Call // at hand
 	nodes   []node
@@ -47,6 +49,8 @@ type Thread struct {
 	event   event  // of the window
 	never   bool   // the call never returns
 	events  uint64 // that were fetched
+	unread  uint64 // of those that have times
+	cut     bool   // the walk ends in the call at hand
 	left    bool   // the next step is the exit of the call
 	decided bool   // its operations are known
 	forced  bool   // it is not held back any more
@@ -82,13 +86,17 @@ type Trace struct {
 	Events    uint64
 	// Untimed are the streams, and Ended the processes, that have no times, or end early.
 	Untimed, Ended int
+	// End is where walks end, ns since the run began: the first process whose later calls have no
+	// times has no more, and what others did afterwards cannot be matched. math.MaxInt64: there is
+	// none.
+	End int64
 
 	byRank map[int]*Process
 }
 
 // Open reads the processes of a run.
 func Open(run *runfile.Run) (*Trace, error) {
-	t := &Trace{byRank: map[int]*Process{}}
+	t := &Trace{byRank: map[int]*Process{}, End: math.MaxInt64}
 	first := analysis.FirstRanks(run.Procs)
 	for i := range run.Procs {
 		data, err := run.Process(i)
@@ -130,7 +138,7 @@ func (t *Trace) add(number int, facts *analysis.Process) error {
 			}
 			continue
 		}
-		th := &Thread{Stream: s, Process: p, Index: len(t.Threads), Bound: int64(s.Trace.BoundNS()), reader: replay.Reader(i)}
+		th := &Thread{Stream: s, Process: p, Index: len(t.Threads), Bound: int64(s.Trace.BoundNS()), reader: replay.Reader(i), unread: s.TimedEvents()}
 		th.call.Thread = th
 		th.prepare()
 		if th.wildcards() {
@@ -139,12 +147,34 @@ func (t *Trace) add(number int, facts *analysis.Process) error {
 		p.Threads = append(p.Threads, th)
 		p.byOrdinal[s.Thread] = th
 		t.Threads = append(t.Threads, th)
-		t.Events += s.Events
+		t.Events += s.TimedEvents()
+		if err := t.endWith(data, s); err != nil {
+			return err
+		}
 	}
 	if early {
 		t.Ended++
 	}
 	return nil
+}
+
+// endWith ends walks where the times of a stream do, if not all its calls have some.
+func (t *Trace) endWith(p *efg.Process, s *efg.Stream) error {
+	if s.Trace.Untimed == 0 {
+		return nil
+	}
+	took, err := s.Elapsed()
+	t.End = min(t.End, int64(s.Trace.BeginMono())+p.Clock+int64(took))
+	return err
+}
+
+// Until is End, nil if walks go to the end of the run.
+func (t *Trace) Until() *int64 {
+	if t.End == math.MaxInt64 {
+		return nil
+	}
+	end := t.End
+	return &end
 }
 
 // name is the name of a communicator that its processes agree on.

@@ -75,7 +75,7 @@ func (t *Trace) Walk(ctx context.Context, v Visitor, progress func(done uint64))
 		queue: newQueue(len(t.Threads)), held: newQueue(len(t.Threads)),
 	}
 	for _, th := range t.Threads {
-		ok, err := th.fetch()
+		ok, err := th.fetch(t.End)
 		if err != nil {
 			return nil, err
 		}
@@ -105,8 +105,10 @@ func (t *Trace) Walk(ctx context.Context, v Visitor, progress func(done uint64))
 func (m *matcher) step(t *Thread) error {
 	if !t.left {
 		m.enterCall(t)
-		if t.never {
-			m.summary.Unfinished++
+		if t.never || t.cut {
+			if t.never {
+				m.summary.Unfinished++
+			}
 			m.queue.remove(t)
 			return nil
 		}
@@ -125,7 +127,7 @@ func (m *matcher) step(t *Thread) error {
 	}
 	m.leaveCalls(t)
 	m.summary.Calls++
-	more, err := t.fetch()
+	more, err := t.fetch(m.trace.End)
 	if err != nil {
 		return err
 	}
@@ -340,8 +342,8 @@ func (m *matcher) drop(o *Operation) {
 
 func (m *matcher) recycle(o *Operation) { m.free = append(m.free, o) }
 
-// fetch goes to the next call of a thread; false at the end.
-func (t *Thread) fetch() (bool, error) {
+// fetch goes to the next call of a thread; false if there is none before the end of the walk.
+func (t *Thread) fetch(end int64) (bool, error) {
 	w := &t.window
 	if w.next == len(w.events) {
 		if err := t.read(); err != nil {
@@ -355,7 +357,7 @@ func (t *Thread) fetch() (bool, error) {
 	c := &t.call
 	c.Posted, c.Done = c.Posted[:0], c.Done[:0]
 	if len(w.events) == 0 {
-		return t.fetchPending(), nil
+		return t.Trace.Untimed == 0 && t.fetchPending() && c.Enter < end, nil
 	}
 	t.event = w.events[w.next]
 	w.next++
@@ -365,7 +367,9 @@ func (t *Thread) fetch() (bool, error) {
 	c.Proc, c.Failed = n.proc, n.failed
 	c.Enter, c.Exit = t.event.enter, t.event.exit
 	c.Began, t.key = c.Enter, c.Enter
-	return true, nil
+	t.cut = c.Exit > end
+	t.GoesOn = c.Enter >= end
+	return !t.GoesOn, nil
 }
 
 // fetchPending goes to the call that the thread was in when its recording ended, if there is

@@ -32,7 +32,8 @@ type event struct {
 func (t *Thread) read() error {
 	w := &t.window
 	w.events, w.words, w.next = w.events[:0], w.words[:0], 0
-	for len(w.events) < windowSize {
+	for len(w.events) < windowSize && t.unread > 0 {
+		t.unread--
 		e, err := t.reader.Next()
 		if err != nil {
 			return err

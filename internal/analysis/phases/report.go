@@ -149,7 +149,7 @@ func (b *builder) process(p *analysis.Process) error {
 		for k, part := range way.kinds {
 			own[k] = part.share(nodes)
 		}
-		if s.Trace != nil {
+		if s.Trace != nil && s.Trace.Untimed == 0 {
 			traced = true
 			if came, err = follow(p.Data, s, way.cuts, own); err != nil {
 				return err

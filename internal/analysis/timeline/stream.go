@@ -64,7 +64,7 @@ func newStream(p *efg.Process, s *efg.Stream, number int, marks *checkpointTimes
 		marks.at = map[int]int64{}
 		if s.Checkpoints != nil {
 			it := s.Checkpoints.Events.Iter()
-			for e, ok := it.Next(); ok; e, ok = it.Next() {
+			for e, ok := it.Next(); ok && (e < s.TimedEvents() || s.Trace.Untimed == 0); e, ok = it.Next() {
 				marks.events = append(marks.events, e)
 			}
 		}
@@ -119,7 +119,7 @@ func (s *stream) around(from, to int64) (first, events uint64, divided bool, err
 	if err != nil {
 		return 0, 0, false, err
 	}
-	end := s.Events
+	end := s.TimedEvents()
 	if a > 0 {
 		first = s.checkpoints.events[a-1]
 	}
@@ -139,7 +139,7 @@ func (s *stream) walk(ctx context.Context, first uint64, from, to int64, show fu
 	w := s.WalkFrom(nil, first)
 	last = s.begin + int64(clock.Now())
 	mark := sort.Search(len(s.checkpoints.events), func(k int) bool { return s.checkpoints.events[k] > first })
-	for n := 0; w.Next(); n++ {
+	for n := 0; w.Seq()+1 < s.TimedEvents() && w.Next(); n++ {
 		if mark < len(s.checkpoints.events) && s.checkpoints.events[mark] == w.Seq() {
 			s.noteCheckpoint(mark, uint64(last-s.begin))
 			mark++

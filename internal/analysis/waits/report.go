@@ -73,6 +73,9 @@ type Report struct {
 	Matched match.Summary
 	// Untimed are threads without times, Ended processes whose recording ends early.
 	Untimed, Ended int
+	// End is where the analysis ends because later calls have no times, ns since the run began;
+	// nil: all have some. See match.Trace.End.
+	End *int64
 }
 
 // New finds the waits of some processes of a run; for what they wait is looked for in all.
@@ -142,7 +145,7 @@ func newBuilder(t *match.Trace, procs []int) *builder {
 	for _, th := range t.Threads {
 		b.report.Bound = max(b.report.Bound, th.Bound)
 	}
-	b.report.Untimed, b.report.Ended = t.Untimed, t.Ended
+	b.report.Untimed, b.report.Ended, b.report.End = t.Untimed, t.Ended, t.Until()
 	b.delays = newDelays(b)
 	return b
 }

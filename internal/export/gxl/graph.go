@@ -101,6 +101,9 @@ func (r *reader) stream(o *object) error {
 	}
 	if o.find("error") != nil {
 		head.Trace = &efg.Trace{Error: uint32(f.uint("error", 32)), Bound: f.uint("bound", 64), Begin: f.uint("begin", 64)}
+		if o.find("untimed") != nil {
+			head.Trace.Untimed = f.uint("untimed", 64)
+		}
 	}
 	if o.find("entered") != nil {
 		head.Pending = &efg.Pending{Words: f.words("entered"), Since: f.uint("since", 64)}

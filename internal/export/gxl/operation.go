@@ -120,7 +120,7 @@ func (o *operation) record(j int) {
 	if n.Mask != 0 {
 		w.p.list("efg.values", w.values(o.words, e, n))
 	}
-	if w.codes != nil {
+	if w.codes != nil && e.Seq < w.proc.Data().Streams[j].TimedEvents() {
 		c := &w.codes[e.Node()]
 		gap, _ := c.gap.Next()
 		dur, _ := c.dur.Next()

@@ -280,6 +280,9 @@ func (w *writer) stream(j int, s *efg.Stream, hash bool) error {
 		p.int("error", int64(s.Trace.Error))
 		p.uint("bound", s.Trace.Bound)
 		p.uint("begin", s.Trace.Begin)
+		if s.Trace.Untimed > 0 {
+			p.uint("untimed", s.Trace.Untimed)
+		}
 		w.codes = make([]codes, len(s.Nodes))
 	}
 	if s.Pending != nil {

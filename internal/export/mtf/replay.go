@@ -29,8 +29,11 @@ func (r *reader) stream(p *efg.Process, words *words, defs *efg.Definitions) {
 	switch {
 	case len(clock) == 2 && r.version < timesVersion:
 		r.fail(errors.New("times in a form of earlier versions of efg: export the run again"))
-	case len(clock) == 3 && clock[0] < 1<<32:
+	case (len(clock) == 3 || len(clock) == 4) && clock[0] < 1<<32:
 		head.Trace = &efg.Trace{Error: uint32(clock[0]), Bound: clock[1], Begin: clock[2]}
+		if len(clock) == 4 {
+			head.Trace.Untimed = clock[3]
+		}
 	case len(clock) > 0:
 		r.fail(errors.New("a clock without error, bound and begin"))
 	}

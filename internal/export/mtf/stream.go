@@ -194,7 +194,11 @@ func (w *writer) times(s *efg.Stream) error {
 	if err := s.LoadTimes(); err != nil {
 		return err
 	}
-	w.uints([]uint64{uint64(s.Trace.Error), s.Trace.Bound, s.Trace.Begin})
+	clock := []uint64{uint64(s.Trace.Error), s.Trace.Bound, s.Trace.Begin}
+	if s.Trace.Untimed > 0 {
+		clock = append(clock, s.Trace.Untimed)
+	}
+	w.uints(clock)
 	w.list(2 * len(s.Nodes))
 	for i := range s.Nodes {
 		w.data(s.Nodes[i].Times.Gap.Code())

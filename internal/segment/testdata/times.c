@@ -1,11 +1,14 @@
-/* Records events whose times are given. Reads words from standard input: for each
+/* Records events whose times are given; with an argument, kills itself after so many. Reads words from standard input: for each
  * event its callsite, the gap before it and its duration, in nanoseconds. */
 #include "core_internal.h"
 
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-int main(void)
+int main(int argc, char **argv)
 {
+    uint64_t left = argc > 1 ? strtoull(argv[1], NULL, 10) : UINT64_MAX;
     uint64_t in[3], now = 0;
     efg_process_info info = {.size = 1, .family = "test", .version = ""};
     if (efg_start(&info) != 0)
@@ -13,6 +16,8 @@ int main(void)
     efg_clock_set_rate(efg_header->tick_mult = (uint64_t)1 << 32);  /* a tick is a nanosecond, */
     efg_header->options &= ~8u;                                     /* of CLOCK_MONOTONIC */
     while (fread(in, sizeof in, 1, stdin) == 1) {
+        if (left-- == 0)
+            raise(SIGKILL);
         efg_stream *t = efg_enter();
         if (t == NULL)
             return 1;

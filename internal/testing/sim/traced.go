@@ -55,7 +55,7 @@ func (c Config) Run(times func(p *efg.Process) error) (*runfile.Run, error) {
 		return nil, err
 	}
 	if times != nil {
-		meta.Time = runfile.TraceTime(efg.ErrorUnit / 100)
+		meta.Time = runfile.TraceTime(efg.ErrorUnit/100, 0)
 	}
 	var file bytes.Buffer
 	if err := runfile.EncodeRun(&file, procs, meta); err != nil {

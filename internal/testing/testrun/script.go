@@ -210,7 +210,7 @@ const (
 func (s *Script) Run() *runfile.Run {
 	s.tb.Helper()
 	var procs []*efg.Process
-	meta := runfile.Meta{Time: runfile.TraceTime(scriptError)}
+	meta := runfile.Meta{Time: runfile.TraceTime(scriptError, 0)}
 	for _, r := range s.ranks {
 		stream, err := r.build.Stream()
 		if err != nil {

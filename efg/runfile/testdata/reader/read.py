@@ -23,9 +23,10 @@ class File:
         self.data, self.forms = data, forms
         need(data[:8] == b"\x89EFG\r\n\x1a\n", "not a run file")
         self.version, features = struct.unpack("<LL", data[8:16])
-        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~57 == 0, "version or features")
+        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~121 == 0, "version or features")
         self.in_call = features & 1
         self.timed = features >> 5 & 1
+        self.early = features >> 6 & 1
         need(data[-8:] == b"EFG.END\n", "truncated")
         at, length, checksum = struct.unpack("<QQQ", data[-32:-8])
         need(checksum == xxh64(data[-32:-16]), "checksum of the trailer")
@@ -93,9 +94,9 @@ class File:
                 self.traces.append((first, ix.take(13), data))
         self.hashes = ix.all(14)
         self.processes = list(zip(*(self.property(i, processes) for i in range(11))))
-        self.streams = list(zip(*(self.property(11 + i, streams) for i in range(7 + self.in_call))))
+        self.streams = list(zip(*(self.property(11 + i, streams) for i in range(7 + self.in_call + self.early))))
         if self.timed:
-            at = 18 + self.in_call
+            at = 18 + self.in_call + self.early
             self.anchors = [anchors(p, v) for p, v in zip(self.processes, zip(*(self.property(at + i, processes) for i in range(8))))]
         ix.close()
 
@@ -110,7 +111,7 @@ class File:
         for p in self.processes:
             own = []
             for k, s in enumerate(self.streams[at : at + p[9]]):
-                pending = next_of(s[7] - 1) if s[7:] and s[7] else None
+                pending = next_of(s[7] - 1) if self.in_call and s[7] else None
                 own.append((next_of(s[5]), s, at + k, pending))
             at += p[9]
             yield p, next_of(p[8]), own
@@ -318,7 +319,7 @@ def show(f, forms, out):
             for node, words in walk([Walk(n, f.groups[group]) for n in nodes], s[2], forms):
                 events.append(node)
                 out.write(hexes(words) + "\n")
-            show_trace(f, number, nodes, events, out)
+            show_trace(f, number, nodes, events[: timed_events(f, number)], out)
             show_times([t[1:] for t in times if t[0] == j], out)
 
 
@@ -360,9 +361,14 @@ class Times:
         self.known = [0]
         return begin, now
 
-    def pass_over(self, block, events):
+    def pass_over(self, block, nodes, events, early):
+        for _ in range(nodes if early else 0):
+            block.take(8)
         for _ in range(events):
             self.interval(block, 5), self.interval(block, 6)
+
+    def early_visits(self, block):
+        return block.take(8)
 
     def node(self, block, events):
         gaps = [self.interval(block, 5) for _ in range(events)]
@@ -383,7 +389,7 @@ class Trace:
         self.values = bin_values(self.parts)
         return begin, now
 
-    def pass_over(self, block, events):
+    def pass_over(self, block, nodes, events, early):
         for _ in range(events):
             code(block, 4), code(block, 5)
 
@@ -392,8 +398,16 @@ class Trace:
         return iter([[interval_of(c, self.values, self.parts) for c in pair] for pair in codes])
 
 
+def untimed(f, number):
+    return f.streams[number][7 + f.in_call] if f.early else 0
+
+
+def timed_events(f, number):
+    return f.streams[number][2] - untimed(f, number)
+
+
 def show_trace(f, number, nodes, events, out):
-    """Shows start and end of each event of a stream, if it has times."""
+    """Shows start and end of each of the events, the first ones of a stream, if it has times."""
     order = sorted(range(len(nodes)), key=lambda n: (nodes[n].words[0], nodes[n].words[1], n))
     for first, count, data in f.traces:
         if not first <= number < first + count:
@@ -401,15 +415,21 @@ def show_trace(f, number, nodes, events, out):
         kind = data[0] & 127 if data[0] & 128 else data[0]
         block, form = Block(data, kind), Times() if kind == TIMES else Trace()
         for at in range(first, number):
-            if block.take(0):
+            stored = block.take(0)
+            if stored:
                 form.head(block)
-                form.pass_over(block, f.streams[at][2])
+                form.pass_over(block, stored - 1, timed_events(f, at), untimed(f, at) > 0)
         if block.take(0) == 0:
             return
         begin, now = form.head(block)
         part = events[: len(events) if count > 1 else block.left(form.gap)]
         events = events[len(part) :]
-        intervals = {n: form.node(block, part.count(n)) for n in order}
+        early = kind == TIMES and not events and untimed(f, number) > 0 and (count > 1 or block.left(8))
+        intervals = {}
+        for n in order:
+            if early:
+                need(form.early_visits(block) == part.count(n), "visits of a node")
+            intervals[n] = form.node(block, part.count(n))
         for n in part:
             gap, duration = next(intervals[n])
             start = now + gap
