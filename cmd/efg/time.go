@@ -19,10 +19,10 @@ const (
 	defaultBudget = 32 << 20
 )
 
-// A budget below minBudget is less than a stream needs for a few hundred calls; a segment has no
-// more than maxBudget.
+// A budget below minBudget is enough for a few dozen calls only; a segment has no more space than
+// maxBudget.
 const (
-	minBudget = 4 << 10
+	minBudget = 256
 	maxBudget = 64 << 30
 )
 
@@ -78,7 +78,7 @@ func timeError(option, value string) (parts int, err error) {
 func timeBudget(option, value string) (int64, error) {
 	n, err := parseBytes("--time", value)
 	if err != nil || n < minBudget || n > maxBudget {
-		return 0, usageError("--time %s: want a budget of 4KiB to 64GiB for each process, as in auto=32MiB", option)
+		return 0, usageError("--time %s: want a budget of 256B to 64GiB for each process, as in auto=32MiB", option)
 	}
 	return n, nil
 }

@@ -12,7 +12,7 @@ func TestTimeForHook(t *testing.T) {
 		"trace=0.1": "trace=10", "trace=2.5%": "trace=250", "trace=25": "trace=2500", "trace=exact": "trace=0", "trace=0": "",
 		"trace=0.05": "", "trace=26": "", "auto": "trace=500,33554432", "auto=64MiB": "trace=500,67108864", "auto=4KiB": "trace=500,4096", "auto=1.5GB": "trace=500,1500000000",
 		"auto=64GiB": "trace=500,68719476736", "trace=1,1MiB": "trace=100,1048576", "trace=exact,4096B": "trace=0,4096",
-		"auto=": "", "auto=0": "", "auto=4095B": "", "auto=65GiB": "", "auto=1e30GiB": "", "auto=-1MiB": "", "auto=much": "", "auto=32": "", "auto=NaNMiB": "",
+		"auto=": "", "auto=0": "", "auto=255B": "", "auto=256B": "trace=500,256", "auto=65GiB": "", "auto=1e30GiB": "", "auto=-1MiB": "", "auto=much": "", "auto=32": "", "auto=NaNMiB": "",
 		"trace=5,": "", "trace=5,0": "", "trace=,1MiB": "", "trace=": "", "trace=x": "", "trace=NaN": "", "stats=5": "", "": "",
 	} {
 		got, err := timeForHook(s)
