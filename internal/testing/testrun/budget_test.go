@@ -94,8 +94,8 @@ func checkTimed(t *testing.T, run *runfile.Run, i int) {
 // Until the budget is used up, times are what processes see, also of those that are killed later.
 func TestOneClockUntilTheBudget(t *testing.T) {
 	testrun.Record(t, []testrun.Program{
-		{Source: "c/barriers.c", Args: "1", Ranks: 3, Time: "trace=exact,1KiB"},
-		{Source: "c/barriers.c", Args: "1 kill", Ranks: 3, Time: "trace=exact,1KiB", Fails: true},
+		{Source: "c/barriers.c", Args: "2", Ranks: 3, Time: "trace=exact,256B"},
+		{Source: "c/barriers.c", Args: "2 kill", Ranks: 3, Time: "trace=exact,256B", Fails: true},
 	}, func(t *testing.T, r *testrun.Recording) {
 		l := parseLog(t, r.Stdout)
 		found := map[int][]barrier{}
