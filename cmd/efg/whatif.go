@@ -168,6 +168,9 @@ func writeWhatif(w *bufio.Writer, path string, rep *whatif.Report, top int) {
 const unexplained = 0.1
 
 func whatifNote(w io.Writer, rep *whatif.Report) {
+	if rep.End != nil {
+		fmt.Fprintf(w, "\nnote: %s\n", endNote(*rep.End))
+	}
 	if m := rep.Modelled.Time; m < (1-unexplained)*rep.Recorded.Time || m > (1+unexplained)*rep.Recorded.Time {
 		fmt.Fprintf(w, "\nnote: the network does not explain what calls took: ranks may have shared processors. Predictions keep\n"+
 			"that time; another network changes only its own part\n")

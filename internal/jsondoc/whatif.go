@@ -13,6 +13,9 @@ type Whatif struct {
 	Modelled Prediction     `json:"modelled"`
 	Asked    *Prediction    `json:"asked"`
 	Overview *WhatifOverall `json:"overview"`
+	// End is where the run that is predicted ends because later calls have no times, ns since the
+	// run began.
+	End *int64 `json:"end,omitempty"`
 }
 
 // WhatifNetwork has the LogGPS parameters of the recorded network; Messages is how many they are
@@ -52,7 +55,7 @@ type WhatifGain struct {
 func NewWhatif(path string, r *whatif.Report) *Whatif {
 	j := &Whatif{
 		Schema: "efg-whatif/1", File: path, Ranks: r.Ranks, Network: WhatifNetwork{r.Own.Latency, r.Own.Overhead, r.Own.PerByte, r.Messages},
-		Recorded: asPrediction(&r.Recorded), Modelled: asPrediction(&r.Modelled),
+		Recorded: asPrediction(&r.Recorded), Modelled: asPrediction(&r.Modelled), End: r.End,
 	}
 	if r.Asked != nil {
 		p := asPrediction(r.Asked)

@@ -74,6 +74,7 @@ func Correct(ctx context.Context, run *runfile.Run, progress func(done, total ui
 	if err != nil {
 		return nil, err
 	}
+	trace.End = math.MaxInt64 // before clocks agree it says nothing
 	several := Needed(run)
 	passes := uint64(1)
 	if several {

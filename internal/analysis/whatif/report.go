@@ -60,6 +60,9 @@ type Gain struct {
 // Report has the predictions.
 type Report struct {
 	Ranks int
+	// End is where what is predicted ends because later calls have no times, ns since the run began;
+	// nil: all have some. See match.Trace.End.
+	End *int64
 	// Recorded is the run as it was, Modelled what the parameters of its network alone give.
 	Recorded, Modelled Prediction
 	// Own is the recorded network, from so many Messages; Given: it was known.
@@ -139,7 +142,7 @@ func (r *Report) look(run *runfile.Run, q *Question, progress []analysis.Progres
 	if summary.Unmatched+summary.Disagreeing > 0 {
 		return nil, ErrNotMatched
 	}
-	r.Recorded = x.Predictions()[0]
+	r.Recorded, r.End = x.Predictions()[0], trace.Until()
 	if r.Own, r.Messages = fit.Network(); q.Own != nil {
 		r.Own, r.Given = *q.Own, true
 	}
