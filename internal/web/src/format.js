@@ -62,16 +62,20 @@ export function plural(n, word) {
 }
 
 // timesText says what times a run has, of what its file calls "off", "stats" or
-// "trace=" and an error in percent.
+// "trace=" and an error in percent, and perhaps a budget after a comma.
 export function timesText(kind) {
-  const [mode, error] = kind.split("=", 2);
+  const [mode, text] = kind.split("=", 2);
+  const [error, budget] = text ? text.split(",", 2) : [];
   switch (mode) {
     case "off":
       return "none";
     case "stats":
       return "sums, extremes and a histogram for each kind of call";
     case "trace":
-      return error ? `of each call, at most ${error}% off` : "of each call";
+      return [
+        error === "exact" ? "of each call, exact" : error ? `of each call, at most ${error}% off` : "of each call",
+        budget && `until they take ${budget} in a process`,
+      ].filter(Boolean).join(", ");
   }
   return "unknown";
 }
