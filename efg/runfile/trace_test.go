@@ -89,7 +89,7 @@ func checkClock(t *testing.T, s *efg.Stream, defs []efg.Def, from uint64, want [
 // divided; also after a merge.
 func TestTracesInAFile(t *testing.T) {
 	rng := rand.New(rand.NewSource(4))
-	for round, events := range []int{500, 60_000, 500, 60_000} {
+	for round, events := range []int{500, 60_000, 500, 30_000} {
 		var procs []*efg.Process
 		var want [][][2]uint64
 		for rank := range 10 {
