@@ -39,7 +39,7 @@ func FuzzHostile(f *testing.F) {
 			changes = changes[11:]
 		}
 		var file bytes.Buffer
-		if runfile.EncodeRun(&file, procs, runfile.Meta{Time: runfile.TraceTime(efg.ErrorUnit / 100, 0)}) != nil {
+		if runfile.EncodeRun(&file, procs, runfile.Meta{Time: runfile.TraceTime(efg.ErrorUnit/100, 0)}) != nil {
 			return
 		}
 		run, err := runfile.NewRun(bytes.NewReader(file.Bytes()), int64(file.Len()))
