@@ -192,7 +192,11 @@ func gain(p *whatif.Prediction, r *whatif.Report, kind Kind, format string) []Fi
 func ns(t int64) string { return units.Nanoseconds(float64(t)) }
 
 func percent(part, of int64) string {
-	return fmt.Sprintf("%.0f %%", 100*float64(part)/float64(max(of, 1)))
+	v := 100 * float64(part) / float64(max(of, 1))
+	if part > 0 && v < 0.5 {
+		return "less than 1 %"
+	}
+	return fmt.Sprintf("%.0f %%", v)
 }
 
 func numbers(list []waits.RankTime) []int {
