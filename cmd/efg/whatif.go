@@ -198,7 +198,7 @@ func networkText(rep *whatif.Report) string {
 	}
 	from := "no message was waited for"
 	if rep.Messages > 0 {
-		from = "by the fastest of " + pluralOf(rep.Messages, "message")
+		from = "by " + pluralOf(rep.Messages, "message") + " that were waited for"
 	}
 	return fmt.Sprintf("%s, %s: %s", latency, bandwidth, from)
 }

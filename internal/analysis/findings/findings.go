@@ -199,10 +199,17 @@ func percent(part, of int64) string {
 	return fmt.Sprintf("%.0f %%", v)
 }
 
+// numbers are the ranks that matter: those with a twentieth of the time, or more.
 func numbers(list []waits.RankTime) []int {
 	var n []int
+	sum := int64(0)
 	for _, r := range list {
-		n = append(n, r.Rank)
+		sum += r.Time
+	}
+	for _, r := range list {
+		if 20*r.Time >= sum {
+			n = append(n, r.Rank)
+		}
 	}
 	slices.Sort(n)
 	return n
@@ -212,13 +219,13 @@ func numbers(list []waits.RankTime) []int {
 func ranks(list []waits.RankTime) string {
 	switch n := numbers(list); {
 	case len(n) == 0:
-		return "ranks"
+		return "many ranks"
 	case len(n) == 1:
 		return fmt.Sprintf("rank %d", n[0])
 	case len(n) <= few:
 		return "ranks " + rankset.Text(n)
 	}
-	return fmt.Sprintf("rank %d and %d others", list[0].Rank, len(list)-1)
+	return fmt.Sprintf("rank %d and %d others", list[0].Rank, len(numbers(list))-1)
 }
 
 // others names the ranks that some wait for.
@@ -230,7 +237,7 @@ func others(waiting, late []waits.RankTime) string {
 }
 
 func verb(list []waits.RankTime, one, many string) string {
-	if len(list) == 1 {
+	if len(numbers(list)) == 1 {
 		return one
 	}
 	return many

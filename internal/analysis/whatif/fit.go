@@ -7,15 +7,15 @@ import (
 	"github.com/efg-tools/efg/internal/analysis/match"
 )
 
-// Fit finds the parameters of the recorded network: a tenth of the messages, and of the calls, is
-// as fast as that, or faster. Only messages count whose receiver waits for them. It is a visitor.
+// Fit finds the parameters of the recorded network: half of the messages, and of the calls, are as
+// fast as that, or faster. Only messages count whose receiver waits for them. It is a visitor.
 type Fit struct {
 	messages uint64
-	sends    fastest // what sending a small message takes
-	small    fastest // what small messages take
+	sends    median // what sending a small message takes
+	small    median // what small messages take
 	// What large messages take for each byte, in fractions of a ns, by the power of two below their
 	// size: until they are received, and until their sender goes on.
-	large, handing [64]fastest
+	large, handing [64]median
 }
 
 // Small messages are those whose bytes do not count, large ones those whose bytes do.
@@ -39,7 +39,7 @@ func (f *Fit) Exit(c *match.Call) {
 		f.send(c, c.Posted[0])
 	}
 	s := lastSent(c)
-	if s == nil || s.Enter < c.Began || s.Enter >= c.Exit || s.Bytes == 0 {
+	if s == nil || s.Enter >= c.Exit || s.Bytes == 0 {
 		return
 	}
 	f.messages++
@@ -51,18 +51,24 @@ func (f *Fit) Exit(c *match.Call) {
 	}
 }
 
-// lastSent is the message that was sent last of those that a call receives; nil if it completes
-// anything else, for which it may have waited.
+// lastSent is the message that was sent last of those that a call receives; nil if it may have
+// waited for anything else after that.
 func lastSent(c *match.Call) *match.Operation {
 	var last *match.Operation
+	posted := c.Began // receives that its sends may have waited for
 	for _, o := range c.Done {
 		switch s := o.Partner; {
-		case o.Kind == match.SendMessage && (s == nil || s.Enter <= c.Began):
+		case o.Kind == match.SendMessage && s != nil:
+			posted = max(posted, s.Enter)
+		case o.Kind == match.SendMessage:
 		case o.Kind != match.ReceiveMessage || s == nil:
 			return nil
 		case last == nil || s.Enter > last.Enter:
 			last = s
 		}
+	}
+	if last == nil || last.Enter < posted {
+		return nil
 	}
 	return last
 }
@@ -80,7 +86,7 @@ func (f *Fit) send(c *match.Call, o *match.Operation) {
 	}
 }
 
-func addPerByte(to *[64]fastest, bytes uint64, took int64) {
+func addPerByte(to *[64]median, bytes uint64, took int64) {
 	to[bits.Len64(bytes)-1].add(int64(float64(took) * fractions / float64(bytes)))
 }
 
@@ -101,7 +107,7 @@ func (f *Fit) Network() (n Network, messages uint64) {
 }
 
 // slope is the least time per byte, in ns, of messages that take some time besides.
-func slope(times *[64]fastest, besides float64) (perByte float64, known bool) {
+func slope(times *[64]median, besides float64) (perByte float64, known bool) {
 	for size := range times {
 		m := &times[size]
 		if m.count < leastSamples {
@@ -115,13 +121,13 @@ func slope(times *[64]fastest, besides float64) (perByte float64, known bool) {
 	return perByte, known
 }
 
-// fastest counts times by their logarithm, eighths of octaves.
-type fastest struct {
+// median counts times by their logarithm, eighths of octaves.
+type median struct {
 	count uint64
 	bins  [64 * 8]uint64
 }
 
-func (f *fastest) add(ns int64) {
+func (f *median) add(ns int64) {
 	v := uint64(min(max(ns, 1), 1<<60-1))
 	octave := bits.Len64(v) - 1
 	eighth := v << 3 >> octave & 7
@@ -129,9 +135,9 @@ func (f *fastest) add(ns int64) {
 	f.count++
 }
 
-// value is the time that a tenth of the times do not exceed, 0 if there are none.
-func (f *fastest) value() float64 {
-	left := (f.count + 9) / 10
+// value is the time that half of the times do not exceed, 0 if there are none.
+func (f *median) value() float64 {
+	left := (f.count + 1) / 2
 	for i, n := range f.bins {
 		if left -= min(n, left); left == 0 && f.count > 0 {
 			return math.Ldexp(1+(float64(i%8)+0.5)/8, i/8)

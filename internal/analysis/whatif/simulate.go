@@ -276,7 +276,7 @@ func (x *Simulation) arrive(c *match.Call, o *match.Operation) float64 {
 
 // cost is what a call takes besides waiting. own is the recorded network's part in local.
 func (x *Simulation) cost(s *Scenario, c *match.Call, local, own float64) float64 {
-	communicates := len(c.Posted)+len(c.Done) > 0
+	communicates := len(c.Done) > 0 // else it waits for nothing
 	switch {
 	case s.Ideal:
 		return 0
