@@ -96,7 +96,7 @@ var mayImportInTests = map[string][]string{
 	"efg":                          {"efg/text", "internal/testing/sim", "efg/runfile"},
 	"internal/segment":             {"efg/runfile"},
 	"internal/testing/sim":         {"reconstruct", "internal/segment", "internal/testing/groundtruth"},
-	"internal/analysis":            {"internal/testing/sim", "internal/testing/testrun"},
+	"internal/analysis":            {"internal/analysis/check", "internal/analysis/diff", "internal/testing/sim", "internal/testing/testrun"},
 	"internal/web":                 {"internal/testing/sim"},
 	"internal/httpapi":             {"internal/testing/sim"},
 	"cmd/efg":                      {"internal/testing/sim", "internal/draw/raster"},
