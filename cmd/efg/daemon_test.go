@@ -167,7 +167,7 @@ func TestDaemonMistakes(t *testing.T) {
 		{[]string{"daemon", "--keep", "soon"}, "efg: --keep soon: want a number of days, as in 30d; or w, h, m\n"},
 		{[]string{"daemon", "--max", "50"}, "efg: --max 50: want a size, as in 50GB or 500MiB\n"},
 		{[]string{"daemon", "--max", "-1GB"}, "efg: --max -1GB: want a size, as in 50GB or 500MiB\n"},
-		{[]string{"daemon", "--time", "late"}, "efg: --time late: want off, stats, trace[=ERROR] or trace=exact\n"},
+		{[]string{"daemon", "--time", "late"}, "efg: --time late: want off, stats, auto[=BUDGET] or trace[=ERROR]\n"},
 		{[]string{"daemon", "--store", dir, "--spool", "relative"}, "efg: relative: want an absolute path without colons\n"},
 		{[]string{"open", "--store", dir}, "efg: no daemon is running for " + dir + ": efg view FILE shows a run without one\n"},
 		{[]string{"runs", "--store", dir + "/none"}, "efg: " + dir + "/none: no runs: efg daemon has not recorded anything yet\n"},

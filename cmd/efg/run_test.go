@@ -75,7 +75,7 @@ func TestRunMistakes(t *testing.T) {
 	}{
 		{[]string{"run"}, "efg: efg run: requires at least 1 arg(s), only received 0\n"},
 		{[]string{"run", "--nonsense", "true"}, "efg: unknown flag: --nonsense\n"},
-		{[]string{"run", "--time", "late", "true"}, "efg: --time late: want off, stats, trace[=ERROR] or trace=exact\n"},
+		{[]string{"run", "--time", "late", "true"}, "efg: --time late: want off, stats, auto[=BUDGET] or trace[=ERROR]\n"},
 		{[]string{"run", "--polls", "none", "true"}, "efg: --polls none: want exact or totals\n"},
 		{[]string{"run", "-o", file, "no-such-program"}, "efg: no-such-program: executable file not found in $PATH\n"},
 		{[]string{"run", "-o", file, dir + "/absent"}, "efg: " + dir + "/absent: no such file or directory\n"},
