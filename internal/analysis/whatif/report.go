@@ -65,10 +65,9 @@ type Report struct {
 	End *int64
 	// Recorded is the run as it was, Modelled what the parameters of its network alone give.
 	Recorded, Modelled Prediction
-	// Own is the recorded network, from so many Messages; Given: it was known.
+	// Own is the recorded network, found from so many Messages, or as it was given.
 	Own      Network
 	Messages uint64
-	Given    bool
 	// Asked is what was asked for; nil for an overview, which has the rest.
 	Asked           *Prediction
 	Ideal, Balanced Prediction
@@ -144,7 +143,7 @@ func (r *Report) look(run *runfile.Run, q *Question, progress []analysis.Progres
 	}
 	r.Recorded, r.End = x.Predictions()[0], trace.Until()
 	if r.Own, r.Messages = fit.Network(); q.Own != nil {
-		r.Own, r.Given = *q.Own, true
+		r.Own = *q.Own
 	}
 	return x.balance(), nil
 }
