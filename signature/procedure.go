@@ -115,6 +115,10 @@ type Proc struct {
 	lookupByName map[string]int
 }
 
+// Setup reports whether the procedure begins or ends MPI. How long that takes says more about the
+// launcher than about the program: analyses show it apart.
+func (p *Proc) Setup() bool { return p.Begins || p.Ends }
+
 // Param returns the index of the parameter called name, or -1.
 func (p *Proc) Param(name string) int {
 	if i, ok := p.lookupByName[name]; ok {

@@ -23,6 +23,7 @@ type reportOptions struct {
 	by              []string
 	top             int
 	histogram, json bool
+	setup           bool
 }
 
 func newReport() *cobra.Command {
@@ -31,7 +32,8 @@ func newReport() *cobra.Command {
 		Use:   "report FILE",
 		Short: "Show where MPI time and bytes went",
 		Long: `Show where MPI time and bytes went: by procedure, by callsite and by rank, the
-callsites with the largest imbalance, and the longest waits. The first sentences say what
+callsites with the largest imbalance, and the longest waits. MPI_Init and MPI_Finalize
+are shown apart: --setup includes their time. The first sentences say what
 the time went into and why ranks wait, as far as times were recorded. All else is computed on
 the graphs and equals what counting the events gives. Bytes are the number of elements
 times the size of the datatype; docs/report.md defines what counts as sent and
@@ -49,6 +51,7 @@ received.`,
 	f.StringVar(&opt.ranks, "rank", "", "ranks to include, as in 0-3,7 (default all)")
 	f.StringSliceVar(&opt.by, "by", nil, "tables to show: procedure, callsite, rank (default all)")
 	f.IntVar(&opt.top, "top", 20, "rows per table; 0: all")
+	f.BoolVar(&opt.setup, "setup", false, "include the time in MPI_Init and MPI_Finalize")
 	f.BoolVar(&opt.histogram, "histogram", false, "show the distribution of the durations")
 	f.BoolVar(&opt.json, "json", false, "write JSON")
 	completeWords(cmd, "by", jsondoc.ReportTables...)
@@ -64,7 +67,11 @@ func report(path string, opt *reportOptions, out, errOut io.Writer) error {
 	if err := checkTop(opt.top, "rows"); err != nil {
 		return err
 	}
-	return overRanks(path, opt.ranks, opt.json, errOut, analysis.NewReport, func(r *runfile.Run, _ []int, rep *analysis.Report) error {
+	compute := analysis.NewReport
+	if opt.setup {
+		compute = analysis.NewReportWithSetup
+	}
+	return overRanks(path, opt.ranks, opt.json, errOut, compute, func(r *runfile.Run, _ []int, rep *analysis.Report) error {
 		found, err := opt.findings(r, errOut)
 		if err != nil {
 			return err
@@ -136,11 +143,21 @@ func (w *reportWriter) head(path string, r *runfile.Run) {
 	} else {
 		fmt.Fprintf(w, "time      not recorded; efg run --time stats records it\n")
 	}
+	if !w.WithSetup {
+		writeSetup(w, w.Setup.Sum, "all ranks together")
+	}
 	switch x := w.InProgress; {
 	case x.Time > 0:
 		fmt.Fprintf(w, "besides   %s in %s that had not returned when the recording ended\n", units.Nanoseconds(float64(x.Time)), plural(int(x.Calls), "call"))
 	case x.Calls > 0:
 		fmt.Fprintf(w, "besides   %s that had not returned when the recording ended\n", plural(int(x.Calls), "call"))
+	}
+}
+
+// writeSetup writes the line about the time in MPI_Init and MPI_Finalize, which is apart.
+func writeSetup(w io.Writer, ns uint64, of string) {
+	if ns > 0 {
+		fmt.Fprintf(w, "apart     MPI_Init and MPI_Finalize: %s, %s\n", units.Nanoseconds(float64(ns)), of)
 	}
 }
 
@@ -210,7 +227,11 @@ func (w *reportWriter) opCells(r *analysis.OpRow) []string {
 	cells := []string{grouped(r.Calls)}
 	if w.Timed {
 		t := &r.Time
-		cells = append(cells, units.Nanoseconds(float64(t.Sum)), units.Percent(t.Sum, w.Total.Time.Sum), units.Percent(t.Sum, w.App),
+		ofMPI, ofApp := "apart", "apart"
+		if !r.Apart {
+			ofMPI, ofApp = units.Percent(t.Sum, w.Total.Time.Sum), units.Percent(t.Sum, w.App)
+		}
+		cells = append(cells, units.Nanoseconds(float64(t.Sum)), ofMPI, ofApp,
 			units.Nanoseconds(t.Mean()), units.Nanoseconds(float64(t.Min)), units.Nanoseconds(float64(t.Max)))
 	}
 	return append(cells, w.volumeCells(&r.Row)...)

@@ -224,10 +224,7 @@ func timelineText(w io.Writer, path string, v *timeline.View) {
 		}
 		fmt.Fprintf(w, "%*s |%s|\n", width, name, line)
 	}
-	total := uint64(0)
-	for _, p := range v.Legend {
-		total += p.Time
-	}
+	total := v.InMPI()
 	fmt.Fprintln(w)
 	t := &table{}
 	t.left("", "")
@@ -240,7 +237,11 @@ func timelineText(w io.Writer, path string, v *timeline.View) {
 		if !seen[i+1] {
 			continue
 		}
-		t.row(string(letterOf(byte(i+1))), p.Op, units.Nanoseconds(float64(p.Time)), units.Percent(p.Time, total))
+		ofMPI := "apart"
+		if !p.Apart {
+			ofMPI = units.Percent(p.Time, total)
+		}
+		t.row(string(letterOf(byte(i+1))), p.Op, units.Nanoseconds(float64(p.Time)), ofMPI)
 	}
 	t.row(".", "outside MPI")
 	t.write(w)

@@ -26,8 +26,8 @@ rank
    2 |   aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaabbbbbbb |
 
                    time  of MPI
-a  MPI_Init      1.05 s   85.4%
-b  MPI_Finalize  178 ms   14.5%
+a  MPI_Init      1.05 s   apart
+b  MPI_Finalize  178 ms   apart
 .  outside MPI
 
 not visible in this view because others have more time everywhere: 3 procedures

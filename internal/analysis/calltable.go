@@ -11,6 +11,7 @@ type callTable struct {
 	rows   [][]int32 // by stream and node
 	keys   []callKey // by row
 	op     []int32   // by row: number of the procedure
+	setup  []bool    // by number of a procedure: it begins or ends MPI
 	calls  []*OpRow
 	ops    []*OpRow
 	waiter []bool // by row: the call may wait for other processes
@@ -34,8 +35,9 @@ func (b *reportBuilder) table(p *Process, nodes [][]Node) *callTable {
 		t.calls = append(t.calls, rowOf(b.calls, k))
 		names[t.op[i]] = k.op
 	}
+	t.setup = make([]bool, len(t.ops))
 	for i, op := range names {
-		t.ops[i] = rowOf(b.ops, callKey{op: op})
+		t.ops[i], t.setup[i] = rowOf(b.ops, callKey{op: op}), !Running(op)
 	}
 	if ok && len(b.tables) < maxTables {
 		b.tables[key] = t

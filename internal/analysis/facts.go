@@ -22,6 +22,21 @@ type Node struct {
 	Stats *efg.Stats
 }
 
+// Setup reports whether the node's calls begin or end MPI.
+func (n *Node) Setup() bool { return n.Proc != nil && n.Proc.Setup() }
+
+// Elapsed is the time of the node's calls and of what precedes them since the previous calls, ns;
+// without the calls that begin and end MPI, and what precedes those that begin it.
+func (n *Node) Elapsed() uint64 {
+	switch {
+	case n.Stats == nil || n.Proc != nil && n.Proc.Begins:
+		return 0
+	case n.Setup():
+		return n.Stats.Gap.Sum
+	}
+	return n.Stats.Dur.Sum + n.Stats.Gap.Sum
+}
+
 // Nodes computes the facts of the nodes of Data.Streams[i].
 func (p *Process) Nodes(i int) ([]Node, error) {
 	if p.class != nil {

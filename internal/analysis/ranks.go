@@ -14,7 +14,7 @@ type RankTable struct {
 	Columns []RankColumn
 }
 
-// RankColumn has a value for each process. App and time are in nanoseconds, sent to written
+// RankColumn has a value for each process. App, time and setup are in nanoseconds, sent to written
 // in bytes.
 type RankColumn struct {
 	Name   string
@@ -31,6 +31,7 @@ var rankColumns = []struct {
 	{"calls", func(r *RankRow) uint64 { return r.Calls }},
 	{"app", func(r *RankRow) uint64 { return r.App }},
 	{"time", func(r *RankRow) uint64 { return r.TimeSum() }},
+	{"setup", func(r *RankRow) uint64 { return r.Setup }},
 	{"sent", func(r *RankRow) uint64 { return r.Sent }},
 	{"received", func(r *RankRow) uint64 { return r.Received }},
 	{"read", func(r *RankRow) uint64 { return r.Read }},

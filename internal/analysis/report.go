@@ -72,10 +72,14 @@ type Row struct {
 }
 
 func (r *Row) add(o *Row) {
+	r.addCounts(o)
+	r.Time.Merge(&o.Time)
+}
+
+func (r *Row) addCounts(o *Row) {
 	r.Calls += o.Calls
 	r.Errors += o.Errors
 	r.Volume.Add(&o.Volume, 1)
-	r.Time.Merge(&o.Time)
 }
 
 // OpRow sums the calls of a procedure, or those at one callsite, over ranks.
@@ -87,6 +91,8 @@ type OpRow struct {
 	// smallest and the largest total time of one of them, MostRank is that one.
 	Ranks, MostRank int
 	Least, Most     uint64
+	// Apart is set for calls that begin or end MPI if their times are not in the totals.
+	Apart bool
 }
 
 // Mean returns the mean of the ranks' total times.
@@ -120,9 +126,10 @@ func (r *OpRow) addRank(rank int, o *Row) {
 type RankRow struct {
 	Rank, PID int
 	Threads   int
-	// App is the time from the start of the first call, or of the recording, to
-	// the end of the last one, in the thread where it is longest.
-	App uint64
+	// App is the time from MPI_Init to MPI_Finalize, without both, in the thread where it is longest;
+	// Setup that in both. If these are included, App is from the start of the first call, or of the
+	// recording, to the end of the last one.
+	App, Setup uint64
 	*Counts
 	times *rankTimes // nil if there are none
 }
@@ -200,9 +207,13 @@ func (x *InProgress) add(p *efg.Process, ended int64) {
 
 // Report attributes the calls, bytes and time of a run.
 type Report struct {
-	Timed      bool // times were recorded
+	Timed bool // times were recorded
+	// WithSetup: the times of Total, App and Ranks include the calls that begin and end MPI. If not,
+	// only the calls and bytes of these are included.
+	WithSetup  bool
 	Total      Row
 	App        uint64 // sum over ranks
+	Setup      Times  // of calls that begin and end MPI
 	Untimed    uint64 // calls without times in a run that has times
 	Dropped    uint64
 	Incomplete int // streams that were cut off
@@ -217,8 +228,18 @@ type Report struct {
 const maxWaits = 1000
 
 // NewReport makes the report of some processes of a run. The tables are ordered by time, or
-// by calls where there are no times; ranks by number.
+// by calls where there are no times; ranks by number. The times of calls that begin and end MPI
+// are apart; their rows are the last.
 func NewReport(run *runfile.Run, procs []int, progress ...Progress) (*Report, error) {
+	return newReport(run, procs, false, progress)
+}
+
+// NewReportWithSetup is NewReport, but with the times of calls that begin and end MPI included.
+func NewReportWithSetup(run *runfile.Run, procs []int, progress ...Progress) (*Report, error) {
+	return newReport(run, procs, true, progress)
+}
+
+func newReport(run *runfile.Run, procs []int, withSetup bool, progress []Progress) (*Report, error) {
 	sites, err := run.Sites()
 	if err != nil {
 		return nil, err
@@ -227,7 +248,7 @@ func NewReport(run *runfile.Run, procs []int, progress ...Progress) (*Report, er
 		ended: run.Meta.Ended, names: reconstruct.NewNames(nil, sites), known: map[uint64]bool{}, siteTexts: map[uint64]string{},
 		ops: map[callKey]*OpRow{}, calls: map[callKey]*OpRow{}, tables: map[runfile.ClassKey]*callTable{}, place: make([]int, len(run.Procs)), counts: map[Counts]*Counts{},
 	}
-	b.report.Ranks = make([]RankRow, len(procs))
+	b.report.WithSetup, b.report.Ranks = withSetup, make([]RankRow, len(procs))
 	for k, i := range procs {
 		b.place[i] = k
 	}
@@ -288,9 +309,14 @@ func (b *reportBuilder) process(p *Process) error {
 		app := uint64(0)
 		for k := range nodes[i] {
 			n := &nodes[i][k]
-			app += n.addTo(&rows[t.rows[i][k]])
-			if n.Stats == nil {
+			n.addTo(&rows[t.rows[i][k]])
+			switch {
+			case n.Stats == nil:
 				untimed += n.Visits
+			case b.report.WithSetup:
+				app += n.Stats.Dur.Sum + n.Stats.Gap.Sum
+			default:
+				app += n.Elapsed()
 			}
 		}
 		rank.App = max(rank.App, app)
@@ -299,9 +325,18 @@ func (b *reportBuilder) process(p *Process) error {
 	for i := range rows {
 		ops[t.op[i]].add(&rows[i])
 	}
+	var setup Times
 	for i := range ops {
-		all.add(&ops[i])
+		if t.setup[i] {
+			setup.Merge(&ops[i].Time)
+		}
+		if t.setup[i] && !b.report.WithSetup {
+			all.addCounts(&ops[i])
+		} else {
+			all.add(&ops[i])
+		}
 	}
+	rank.Setup = setup.Sum
 	rank.setTime(&all.Time)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -315,6 +350,7 @@ func (b *reportBuilder) process(p *Process) error {
 	rank.Counts = b.sharedCounts(&all.Counts)
 	b.report.Total.add(&all)
 	b.report.App += rank.App
+	b.report.Setup.Merge(&setup)
 	b.report.Untimed += untimed
 	b.report.Dropped += dropped
 	b.report.InProgress.add(p.Data, b.ended)
@@ -338,19 +374,16 @@ func (b *reportBuilder) sharedCounts(c *Counts) *Counts {
 	return known
 }
 
-// addTo adds the node's events to a row and returns the time from the end of
-// the call before to their ends.
-func (n *Node) addTo(r *Row) uint64 {
+// addTo adds the node's events to a row.
+func (n *Node) addTo(r *Row) {
 	r.Calls += n.Visits
 	r.Volume.Add(&n.Volume, 1)
 	if n.Error != 0 {
 		r.Errors += n.Visits
 	}
-	if n.Stats == nil {
-		return 0
+	if n.Stats != nil {
+		r.Time.Add(n.Stats.Count, &n.Stats.Dur)
 	}
-	r.Time.Add(n.Stats.Count, &n.Stats.Dur)
-	return n.Stats.Dur.Sum + n.Stats.Gap.Sum
 }
 
 // wait adds the calls of a rank to those whose longest one is among the longest.
@@ -386,7 +419,7 @@ func waits(op string) bool {
 // Running reports whether a call is neither MPI_Init nor MPI_Finalize, in any form.
 func Running(op string) bool {
 	p := signature.ProcByName(op)
-	return p == nil || !p.Begins && !p.Ends
+	return p == nil || !p.Setup()
 }
 
 func (b *reportBuilder) cutWaits() {
@@ -399,16 +432,18 @@ func (b *reportBuilder) cutWaits() {
 func (b *reportBuilder) finish() *Report {
 	r := &b.report
 	b.cutWaits()
-	r.Timed = r.Total.Time.Count > 0
+	r.Timed = r.Total.Time.Count > 0 || r.Setup.Count > 0
 	if !r.Timed {
 		r.Untimed = 0
 	}
 	for _, key := range sortedKeys(b.ops) {
-		r.Procedures = append(r.Procedures, *b.ops[key])
+		op := b.ops[key]
+		op.Apart = !r.WithSetup && !Running(key.op)
+		r.Procedures = append(r.Procedures, *op)
 	}
 	for _, key := range sortedKeys(b.calls) {
 		call := b.calls[key]
-		call.Site = b.siteTexts[key.site]
+		call.Site, call.Apart = b.siteTexts[key.site], !r.WithSetup && !Running(key.op)
 		r.Callsites = append(r.Callsites, *call)
 	}
 	slices.SortStableFunc(r.Procedures, byTime)
@@ -431,7 +466,7 @@ func sortedKeys(rows map[callKey]*OpRow) []callKey {
 }
 
 func byTime(x, y OpRow) int {
-	return cmp.Or(cmp.Compare(y.Time.Sum, x.Time.Sum), cmp.Compare(y.Calls, x.Calls), cmp.Compare(x.Op, y.Op), cmp.Compare(x.Site, y.Site))
+	return cmp.Or(truth(x.Apart)-truth(y.Apart), cmp.Compare(y.Time.Sum, x.Time.Sum), cmp.Compare(y.Calls, x.Calls), cmp.Compare(x.Op, y.Op), cmp.Compare(x.Site, y.Site))
 }
 
 // Imbalanced returns the n callsites where the imbalance costs most time, without those of a

@@ -63,7 +63,7 @@ func asJSON(document func(in *input) (any, error)) answerer {
 // questions are the requests with a path of their own below a run.
 var questions = map[string]question{
 	"":            {[]string{"streams", "limit"}, askInfo},
-	reportPath:    {[]string{"rank", "by"}, askReport},
+	reportPath:    {[]string{"rank", "by", "setup"}, askReport},
 	"/graph":      {[]string{"rank", "thread", "collapse", "format", "colour"}, askGraph},
 	"/loops":      {[]string{"rank", "ranges"}, askLoops},
 	"/phases":     {[]string{"rank", "clock"}, askPhases},
@@ -100,8 +100,12 @@ func ofRanks(q *query, name string, document func(in *input, procs []int) (any, 
 func askReport(q *query) answerer {
 	by := q.choices("by", jsondoc.ReportTables...)
 	all := len(by) == 0 && !q.has("rank")
+	compute := analysis.NewReport
+	if q.flag("setup") {
+		compute = analysis.NewReportWithSetup
+	}
 	return ofRanks(q, "rank", func(in *input, procs []int) (any, error) {
-		rep, err := analysis.NewReport(in.run, procs)
+		rep, err := compute(in.run, procs)
 		if err != nil {
 			return nil, err
 		}

@@ -20,7 +20,7 @@ const reportPath = "/report"
 // result for requests about that table: it takes the same time to compute.
 func (s *Server) report(w http.ResponseWriter, r *http.Request, q *query) error {
 	by := q.choices("by", jsondoc.ReportTables...)
-	if q.err != nil || q.has("rank") || len(by) == 0 || slices.Contains(by, "rank") {
+	if q.err != nil || q.has("rank") || q.flag("setup") || len(by) == 0 || slices.Contains(by, "rank") {
 		return s.asking(reportPath)(w, r, q)
 	}
 	return s.partOf(w, r, ranksPath, &query{values: url.Values{}}, &whole{

@@ -15,6 +15,7 @@ type Phases struct {
 	Incomplete int     `json:"incomplete"`
 	Rows       []Phase `json:"rows"`
 	Others     *Phase  `json:"others,omitempty"`
+	Setup      float64 `json:"setup"` // time in MPI_Init, MPI_Finalize and the like, summed over ranks
 }
 
 type Phase struct {
@@ -61,7 +62,7 @@ type Dilation struct {
 func NewPhases(path string, rep *phases.Report) *Phases {
 	j := &Phases{
 		Schema: "efg-phases/1", File: path, Ranks: rep.Ranks, Phases: rep.Phases, Timed: rep.Timed, Traced: rep.Traced,
-		Incomplete: rep.Incomplete, Rows: []Phase{},
+		Incomplete: rep.Incomplete, Rows: []Phase{}, Setup: rep.Setup,
 	}
 	for i := range rep.Rows {
 		j.Rows = append(j.Rows, asPhase(&rep.Rows[i], rep.Timed))

@@ -17,6 +17,8 @@ type Report struct {
 	Processes  int         `json:"processes"`
 	Total      Row         `json:"total"`
 	App        *uint64     `json:"app,omitempty"`
+	Setup      *Times      `json:"setup,omitempty"` // the time in MPI_Init, MPI_Finalize and the like
+	WithSetup  bool        `json:"with_setup"`      // total, app and ranks include it
 	Untimed    uint64      `json:"untimed"`
 	Dropped    uint64      `json:"dropped"`
 	Incomplete int         `json:"incomplete"`
@@ -99,6 +101,7 @@ type OpRow struct {
 	Least    *uint64 `json:"least,omitempty"`
 	Most     *uint64 `json:"most,omitempty"`
 	MostRank *int    `json:"most_rank,omitempty"`
+	Apart    bool    `json:"apart,omitempty"` // its time is not in the total
 }
 
 type RankRow struct {
@@ -106,6 +109,7 @@ type RankRow struct {
 	PID     int     `json:"pid"`
 	Threads int     `json:"threads"`
 	App     *uint64 `json:"app,omitempty"`
+	Setup   *uint64 `json:"setup,omitempty"`
 	Row
 }
 
@@ -141,7 +145,7 @@ const (
 func NewReport(path string, r *runfile.Run, rep *analysis.Report, tables []string, found []findings.Finding) *Report {
 	j := &Report{
 		Schema: "efg-report/1", File: path, Command: r.Meta.Command, Timed: rep.Timed, Processes: len(rep.Ranks),
-		Total: asRow(&rep.Total), Untimed: rep.Untimed, Dropped: rep.Dropped, Incomplete: rep.Incomplete,
+		Total: asRow(&rep.Total), Setup: asTimes(&rep.Setup), WithSetup: rep.WithSetup, Untimed: rep.Untimed, Dropped: rep.Dropped, Incomplete: rep.Incomplete,
 	}
 	if rep.Timed {
 		j.App = &rep.App
@@ -171,7 +175,7 @@ func NewReport(path string, r *runfile.Run, rep *analysis.Report, tables []strin
 			sums := k.Row()
 			row := RankRow{Rank: k.Rank, PID: k.PID, Threads: k.Threads, Row: asRow(&sums)}
 			if rep.Timed {
-				row.App = &k.App
+				row.App, row.Setup = &k.App, &k.Setup
 			}
 			j.Ranks = append(j.Ranks, row)
 		}
@@ -224,7 +228,7 @@ func asOps(rows []analysis.OpRow, timed bool) []OpRow {
 	list := make([]OpRow, 0, len(rows))
 	for i := range rows {
 		r := &rows[i]
-		j := OpRow{Op: r.Op, Site: r.Site, Row: asRow(&r.Row), Ranks: r.Ranks}
+		j := OpRow{Op: r.Op, Site: r.Site, Row: asRow(&r.Row), Ranks: r.Ranks, Apart: r.Apart}
 		if timed {
 			j.Least, j.Most, j.MostRank = &r.Least, &r.Most, &r.MostRank
 		}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
-	"github.com/efg-tools/efg/signature"
 )
 
 // Site is a call in the program, or, if Op is "", the computation outside of MPI.
@@ -28,12 +27,6 @@ type Model struct {
 	// Error is the mean relative deviation from the times. Ahead is what the model predicts for
 	// four times as many ranks as the largest run has.
 	Error, Ahead float64
-}
-
-// setup reports whether a procedure begins or ends MPI.
-func setup(op string) bool {
-	p := signature.ProcByName(op)
-	return p != nil && (p.Begins || p.Ends)
 }
 
 // leastRuns is how many numbers of ranks a model needs.
@@ -60,7 +53,7 @@ func SiteTimes(run *runfile.Run, r *Run) (map[Site]float64, error) {
 	times := map[Site]float64{{}: float64(r.Useful) / n}
 	for i := range report.Callsites {
 		c := &report.Callsites[i]
-		if !setup(c.Op) {
+		if analysis.Running(c.Op) {
 			times[Site{c.Op, c.Site}] += float64(c.Time.Sum) / n
 		}
 	}

@@ -68,7 +68,7 @@ type Group struct {
 	Ranks  []int // ascending
 	Rows   []Row // in preorder
 	// Calls of the streams, and the time in nanoseconds from the first to the end
-	// of the last, summed up.
+	// of the last, without those that begin and end MPI, summed up.
 	Calls, App uint64
 }
 
@@ -242,8 +242,8 @@ func (b *builder) add(p *efg.Process, s *efg.Stream, forest *Forest, nodes []ana
 	g.Ranks = append(g.Ranks, p.Rank)
 	for i := range nodes {
 		g.Calls += nodes[i].Visits
-		if st := nodes[i].Stats; st != nil {
-			g.App += st.Dur.Sum + st.Gap.Sum
+		if nodes[i].Stats != nil {
+			g.App += nodes[i].Elapsed()
 			b.summary.Timed = true
 		}
 	}

@@ -26,7 +26,7 @@ type Row struct {
 	Calls        uint64
 	Volume       analysis.Volume
 	// MPI, App and Meeting are nanoseconds of all ranks together: in MPI calls, of all, and in
-	// the calls that end the phases. About is set if more than a hundredth of a rank's time is
+	// the calls that end the phases; without the calls that begin and end MPI. About is set if more than a hundredth of a rank's time is
 	// divided by numbers of calls.
 	MPI, App, Meeting float64
 	About             bool
@@ -76,7 +76,9 @@ type Report struct {
 	Timed, Traced bool
 	// Others sums the calls of threads other than the one that makes the calls that end phases:
 	// their phase is unknown.
-	Others     Row
+	Others Row
+	// Setup is the time in the calls that begin and end MPI, of all ranks together, ns.
+	Setup      float64
 	Incomplete int // ranks whose recording ends early
 }
 
@@ -88,6 +90,7 @@ type share struct {
 	times, calls      uint64
 	volume            analysis.Volume
 	mpi, app, meeting float64
+	setup             float64
 	divided           float64 // the part of app that is divided by numbers of calls
 	order             int
 }
@@ -151,7 +154,7 @@ func (b *builder) process(p *analysis.Process) error {
 		}
 		if s.Trace != nil && s.Trace.Untimed == 0 {
 			traced = true
-			if came, err = follow(p.Data, s, way.cuts, own); err != nil {
+			if came, err = follow(p.Data, s, nodes, way.cuts, own); err != nil {
 				return err
 			}
 		}
@@ -305,13 +308,17 @@ func (p *part) share(nodes []analysis.Node) *share {
 			continue
 		}
 		part := float64(visits) / float64(n.Stats.Count)
-		dur, gap := float64(n.Stats.Dur.Sum)*part, float64(n.Stats.Gap.Sum)*part
-		s.mpi += dur
-		s.app += dur + gap
-		s.meeting += dur * float64(p.nodes[i].ends) / float64(visits)
+		dur, elapsed := float64(n.Stats.Dur.Sum)*part, float64(n.Elapsed())*part
+		s.app += elapsed
 		if visits != n.Visits {
-			s.divided += dur + gap
+			s.divided += elapsed
 		}
+		if n.Setup() {
+			s.setup += dur
+			continue
+		}
+		s.mpi += dur
+		s.meeting += dur * float64(p.nodes[i].ends) / float64(visits)
 	}
 	return s
 }
@@ -337,9 +344,13 @@ func (s *share) all(nodes []analysis.Node) {
 		n := &nodes[k]
 		s.calls += n.Visits
 		s.volume.Add(&n.Volume, 1)
-		if n.Stats != nil {
+		s.app += float64(n.Elapsed())
+		switch {
+		case n.Stats == nil:
+		case n.Setup():
+			s.setup += float64(n.Stats.Dur.Sum)
+		default:
 			s.mpi += float64(n.Stats.Dur.Sum)
-			s.app += float64(n.Stats.Dur.Sum + n.Stats.Gap.Sum)
 		}
 	}
 }
@@ -362,10 +373,12 @@ func (b *builder) add(p *analysis.Process, own map[kind]*share, other *share) {
 		if at := [2]int{p.Data.Rank, s.order}; at[0] < r.first[0] {
 			r.first = at
 		}
-		b.report.Timed = b.report.Timed || s.app > 0
+		b.report.Timed = b.report.Timed || s.app+s.setup > 0
+		b.report.Setup += s.setup
 	}
 	if other.calls > 0 {
 		b.report.Others.add(other)
+		b.report.Setup += other.setup
 	}
 }
 

@@ -2,6 +2,7 @@ package phases
 
 import (
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis"
 )
 
 // arrival is when a process reached a call that ends a phase, in nanoseconds since the run
@@ -13,17 +14,17 @@ type arrival struct {
 
 // follow iterates over the events of a stream whose times were recorded one by one, and
 // replaces the times derived from statistics.
-func follow(p *efg.Process, s *efg.Stream, c *cuts, own map[kind]*share) ([]arrival, error) {
+func follow(p *efg.Process, s *efg.Stream, nodes []analysis.Node, c *cuts, own map[kind]*share) ([]arrival, error) {
 	clock, err := s.ClockFrom(0)
 	if err != nil {
 		return nil, err
 	}
 	for _, x := range own {
-		x.mpi, x.app, x.meeting, x.divided = 0, 0, 0, 0
+		x.mpi, x.app, x.meeting, x.setup, x.divided = 0, 0, 0, 0, 0
 	}
 	begin := int64(s.Trace.BeginMono()) + p.Clock
 	var came []arrival
-	var mpi, app float64
+	var mpi, app, setup float64
 	from, last := boundary{}, uint64(0)
 	w := s.Walk(p.Defs)
 	for w.Next() {
@@ -32,8 +33,16 @@ func follow(p *efg.Process, s *efg.Stream, c *cuts, own map[kind]*share) ([]arri
 		if err != nil {
 			return nil, err
 		}
-		mpi += float64(end - start)
-		app += float64(end - last)
+		switch n := &nodes[k]; {
+		case !n.Setup():
+			mpi += float64(end - start)
+			app += float64(end - last)
+		case n.Proc.Ends:
+			app += float64(start - last)
+			setup += float64(end - start)
+		default:
+			setup += float64(end - start)
+		}
 		last = end
 		if !c.end(k, w.Words) {
 			continue
@@ -42,14 +51,16 @@ func follow(p *efg.Process, s *efg.Stream, c *cuts, own map[kind]*share) ([]arri
 		if x := own[id]; x != nil {
 			x.mpi += mpi
 			x.app += app
+			x.setup += setup
 			x.meeting += float64(end - start)
 		}
 		came = append(came, arrival{id, begin + int64(start)})
-		mpi, app, from = 0, 0, id.until
+		mpi, app, setup, from = 0, 0, 0, id.until
 	}
 	if x := own[kind{from, boundary{}}]; x != nil {
 		x.mpi += mpi
 		x.app += app
+		x.setup += setup
 	}
 	return came, w.Err()
 }

@@ -149,8 +149,13 @@ func (v *View) makeLegend(total map[uint16]uint64) {
 			continue
 		}
 		v.index[p] = byte(i + 1)
-		v.Legend = append(v.Legend, Procedure{opName(p), classOf(p), total[p]})
+		v.Legend = append(v.Legend, Procedure{opName(p), classOf(p), total[p], setup(p)})
 	}
+}
+
+func setup(proc uint16) bool {
+	p := signature.ProcByID(int(proc))
+	return p != nil && p.Setup()
 }
 
 func opName(proc uint16) string {

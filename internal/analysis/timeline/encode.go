@@ -30,6 +30,7 @@ type LegendEntry struct {
 	Op    string `json:"op"`
 	Class string `json:"class"`
 	Time  uint64 `json:"time"`
+	Apart bool   `json:"apart,omitempty"`
 }
 
 // Header returns the view's header.

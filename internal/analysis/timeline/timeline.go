@@ -176,6 +176,18 @@ func (r Row) Label() string {
 type Procedure struct {
 	Op, Class string
 	Time      uint64 // in the view, ns
+	// Apart: it begins or ends MPI. Fractions of the time in MPI are those of the others.
+	Apart bool
+}
+
+// InMPI is the time in MPI in the view, of all procedures but those that begin or end MPI, ns.
+func (v *View) InMPI() (total uint64) {
+	for _, p := range v.Legend {
+		if !p.Apart {
+			total += p.Time
+		}
+	}
+	return total
 }
 
 // Slice is a call.

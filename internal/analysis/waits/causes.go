@@ -96,7 +96,7 @@ func (d *delays) setup(region int32) bool {
 		return false
 	}
 	p := d.b.sites.Proc(key.at)
-	return p != nil && (p.Begins || p.Ends)
+	return p != nil && p.Setup()
 }
 
 // path adds up the critical path: back from the last call of the run.

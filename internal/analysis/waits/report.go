@@ -168,7 +168,7 @@ func (b *builder) Exit(c *match.Call) {
 		t.began, t.first = true, c.Enter
 	}
 	t.last = max(t.last, c.Exit)
-	if c.Proc != nil && (c.Proc.Begins || c.Proc.Ends) {
+	if c.Proc != nil && c.Proc.Setup() {
 		t.setup += c.Exit - c.Enter
 	} else {
 		t.mpi += c.Exit - c.Enter

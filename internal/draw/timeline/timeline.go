@@ -77,13 +77,14 @@ func (s *plotArea) stretches(row int, show func(from, until int, pixel byte)) {
 
 // legend calls show for the entries of the legend.
 func (s *plotArea) legend(show func(line int, pixel byte, text string)) {
-	total := uint64(0)
-	for _, p := range s.Legend {
-		total += p.Time
-	}
+	total := s.InMPI()
 	line := 0
 	for i, p := range s.Legend[:min(len(s.Legend), maxLegend)] {
-		show(line, byte(i+1), fmt.Sprintf("%s %s", p.Op, units.Percent(p.Time, total)))
+		ofMPI := "apart"
+		if !p.Apart {
+			ofMPI = units.Percent(p.Time, total)
+		}
+		show(line, byte(i+1), p.Op+" "+ofMPI)
 		line++
 	}
 	show(line, timeline.Outside, "outside MPI")

@@ -12,10 +12,16 @@ export const measures = {
   bytes: (n) => n.sent + n.received + n.read + n.written,
 };
 
+// apart says that a node begins or ends MPI: its time is not part of the time in MPI.
+export const apart = (n) => /^MPI_(Init|Init_thread|Finalize|Session_init|Session_finalize)$/.test(n.op);
+
+// wholeOf sums a measure, as that of which nodes have shares.
+export const wholeOf = (nodes, measure) => nodes.reduce((sum, n) => sum + (measure === "time" && apart(n) ? 0 : measures[measure](n)), 0);
+
 // dot writes a graph. Colours tell the share of a measure in the whole.
 export function dot({ nodes, edges }, { measure, dark, args }) {
   const of = measures[measure];
-  const total = nodes.reduce((sum, n) => sum + of(n), 0);
+  const total = wholeOf(nodes, measure);
   const ink = dark ? "#d8dbe0" : "#1f2328";
   const lines = [
     "digraph {",
@@ -23,16 +29,16 @@ export function dot({ nodes, edges }, { measure, dark, args }) {
     `node [shape=box, style="filled", fontname="Helvetica", fontsize=11, margin="0.12,0.06", color="${dark ? "#8b949e" : "#57606a"}"];`,
     `edge [fontname="Helvetica", fontsize=10, color="${dark ? "#8b949e" : "#57606a"}", fontcolor="${ink}", arrowsize=0.7];`,
   ];
-  for (const n of nodes) lines.push(nodeLine(n, total ? of(n) / total : 0, measure, dark, args));
+  for (const n of nodes) lines.push(nodeLine(n, measure === "time" && apart(n) ? undefined : total ? of(n) / total : 0, measure, dark, args));
   for (const e of edges) lines.push(`${quote(e.from)} -> ${quote(e.to)} [label=${quote(` ${grouped(e.weight)}`)}];`);
   lines.push("}");
   return lines.join("\n");
 }
 
 function nodeLine(n, share, measure, dark, args) {
-  const colour = heat(Math.sqrt(share), dark); // small shares differ, too
+  const colour = heat(Math.sqrt(share ?? 0), dark); // small shares differ, too
   const text = labelOf(n, args);
-  text.push(`${percent(share, 1)} of the ${measure === "time" ? "time in MPI" : measure}`);
+  text.push(share === undefined ? "apart from the time in MPI" : `${percent(share, 1)} of the ${measure === "time" ? "time in MPI" : measure}`);
   const more = n.collapsed ? ", peripheries=2" : n.polls && n.polls === n.calls ? ', style="filled,dashed"' : "";
   return `${quote(n.id)} [label=${label(text)}, fillcolor="${hex(colour)}", fontcolor="${inkOn(colour)}"${more}];`;
 }

@@ -12,10 +12,10 @@ const ofTimes = (of) => (r) => (r.time?.count ? nanos(of(r)) : "-");
 export function rowColumns(rows, timed, total) {
   const list = [{ head: "calls", right: true, value: (r) => r.calls, text: (r) => grouped(r.calls) }];
   if (timed) {
-    const most = Math.max(1, ...rows.slice(0, 1000).map(timeOf));
+    const most = Math.max(1, ...rows.slice(0, 1000).filter((r) => !r.apart).map(timeOf));
     list.push(
       { head: "time", right: true, value: timeOf, text: ofTimes(timeOf) },
-      { head: "%MPI", right: true, value: timeOf, text: (r) => percent(timeOf(r), total), bar: (r) => timeOf(r) / most },
+      { head: "%MPI", title: "part of the time in MPI; MPI_Init and MPI_Finalize are apart", right: true, value: timeOf, text: (r) => (r.apart ? "apart" : percent(timeOf(r), total)), bar: (r) => (r.apart ? 0 : timeOf(r) / most) },
       { head: "mean", right: true, value: meanOf, text: ofTimes(meanOf) },
       { head: "min", right: true, value: (r) => r.time?.min, text: ofTimes((r) => r.time.min) },
       { head: "max", right: true, value: (r) => r.time?.max, text: ofTimes((r) => r.time.max) },

@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { collapse } from "../collapse.js";
 import { address, useStored } from "../data.js";
-import { dot, measures } from "../dot.js";
+import { apart, dot, measures, wholeOf } from "../dot.js";
 import { bytes, grouped, nanos, percent, plural } from "../format.js";
 import { Check, Choice, Facts, Note, NumberField, Problem, Search, Wait } from "../parts.jsx";
 import { change } from "../route.js";
@@ -129,7 +129,7 @@ function Drawing({ shown, measure, args, chosen, open }) {
 }
 
 function Chosen({ node, graph, shown, open }) {
-  const total = graph.nodes.reduce((sum, n) => sum + (n.time?.sum ?? 0), 0);
+  const total = wholeOf(graph.nodes, "time");
   const out = shown.edges.filter((e) => e.from === node.id);
   const name = node.collapsed ? `loop ${node.loop.number}` : `${node.id}: ${node.op}`;
   const within = !node.collapsed && node.loop;
@@ -147,7 +147,7 @@ function Chosen({ node, graph, shown, open }) {
           ["calls", grouped(node.calls)],
           ["polls that found nothing", node.polls ? grouped(node.polls) : undefined],
           ["errors", node.errors || undefined],
-          ["time", node.time && `${nanos(node.time.sum)}, ${percent(node.time.sum, total)} of the time in MPI`],
+          ["time", node.time && `${nanos(node.time.sum)}, ${apart(node) ? "apart from" : `${percent(node.time.sum, total)} of`} the time in MPI`],
           ["of one call", node.time && `${nanos(node.time.sum / node.time.count)} (${nanos(node.time.min)} to ${nanos(node.time.max)})`],
           ["before it", node.gap && `${nanos(node.gap.sum / node.gap.count)} on average`],
           ["sent", node.sent ? bytes(node.sent) : undefined],
@@ -163,7 +163,7 @@ function Chosen({ node, graph, shown, open }) {
 
 function Nodes({ shown, graph, query }) {
   const of = measures.time;
-  const total = shown.nodes.reduce((sum, n) => sum + of(n), 0);
+  const total = wholeOf(shown.nodes, "time");
   return (
     <>
       <div class="bar-tools">
@@ -178,7 +178,7 @@ function Nodes({ shown, graph, query }) {
           opColumn, siteColumn,
           { head: "calls", right: true, value: (n) => n.calls, text: (n) => grouped(n.calls) },
           ...(graph.timed ? [
-            { head: "time", right: true, value: of, text: (n) => nanos(of(n)), bar: (n) => (total ? of(n) / total : 0) },
+            { head: "time", right: true, value: of, text: (n) => nanos(of(n)), bar: (n) => (total && !apart(n) ? of(n) / total : 0) },
             { head: "mean", right: true, value: (n) => (n.time ? n.time.sum / n.time.count : 0), text: (n) => (n.time ? nanos(n.time.sum / n.time.count) : "-") },
           ] : []),
           { head: "sent", right: true, value: (n) => n.sent, text: (n) => (n.sent ? bytes(n.sent) : "-") },

@@ -24,11 +24,8 @@ export function Imbalance({ id, query }) {
   );
 }
 
-// waiting has calls that are left out: ranks do not begin and end together.
-const waiting = new Set(["MPI_Init", "MPI_Init_thread", "MPI_Finalize"]);
-
 function Callsites({ report, query }) {
-  const rows = useMemo(() => (report.callsites ?? []).filter((r) => r.ranks > 0 && !waiting.has(r.op)).map(withMean), [report]);
+  const rows = useMemo(() => (report.callsites ?? []).filter((r) => r.ranks > 0 && !r.apart).map(withMean), [report]);
   const cost = Math.max(1, ...rows.map((r) => r.cost));
   return (
     <>
@@ -115,11 +112,11 @@ function spreadText(s, name, write) {
   return `${name}: ${write(s.least)} on rank ${s.least_rank} to ${write(s.most)} on rank ${s.most_rank}; mean ${write(s.mean)}, imbalance ${percent(s.most - s.mean, s.mean, 0)}`;
 }
 
-const measures = [["time in MPI", "time", nanos], ["time in all", "app", nanos], ["calls", "calls", grouped], ["sent", "sent", bytes], ["received", "received", bytes], ["read", "read", bytes], ["written", "written", bytes]];
+const measures = [["time in MPI", "time", nanos], ["time in all", "app", nanos], ["MPI_Init, MPI_Finalize", "setup", nanos], ["calls", "calls", grouped], ["sent", "sent", bytes], ["received", "received", bytes], ["read", "read", bytes], ["written", "written", bytes]];
 
 // Quantiles is a table of how what ranks do is distributed.
 function Quantiles({ spread, timed }) {
-  const rows = measures.filter(([, key]) => spread[key] && (timed || (key !== "time" && key !== "app"))).map(([what, key, write]) => ({ what, write, ...spread[key] }));
+  const rows = measures.filter(([, key]) => spread[key] && (timed || !["time", "app", "setup"].includes(key))).map(([what, key, write]) => ({ what, write, ...spread[key] }));
   const quantile = (head, i) => ({ head, title: `what ${head} of the ranks do not exceed`, right: true, text: (r) => r.write(r.quantiles[i]) });
   return (
     <Table

@@ -23,6 +23,7 @@ function Both({ phases }) {
     <>
       <Note>{`${plural(phases.phases, "phase")}, of ${plural(rows.length, "kind")}; a phase ends at a global synchronization point`}</Note>
       <Table name="phases" caption="phases" rows={rows} columns={columns(phases)} />
+      {phases.setup > 0 && <Note>{`apart: MPI_Init and MPI_Finalize, ${nanos(phases.setup / Math.max(1, phases.ranks))} per rank`}</Note>}
       {phases.timed && (
         <>
           <h2>Who is late</h2>

@@ -78,6 +78,7 @@ function columnsOf(head) {
 const timeColumns = [
   { head: "app", right: true, value: (k) => k.app, text: (k) => nanos(k.app ?? 0) },
   { head: "time", right: true, value: timeOf, text: (k) => nanos(timeOf(k)) },
+  { head: "setup", title: "MPI_Init and MPI_Finalize, not in the other times", right: true, value: (k) => k.setup, text: (k) => nanos(k.setup ?? 0) },
   { head: "%app", title: "part of the time that is in MPI", right: true, value: (k) => (k.app ? timeOf(k) / k.app : 0), text: (k) => percent(timeOf(k), k.app), bar: (k) => (k.app ? timeOf(k) / k.app : 0) },
 ];
 

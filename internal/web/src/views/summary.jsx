@@ -118,7 +118,7 @@ function Share({ report, total }) {
       </div>
       <p>
         <b data-figure="share">{percent(total, report.app)}</b> of the time in MPI: <b>{nanos(total)}</b> of {nanos(report.app)}, all ranks
-        together; <b>{grouped(report.total.calls)}</b> calls, <b>{bytes(report.total.sent)}</b> sent
+        together{report.setup && !report.with_setup && <>, without <b data-figure="setup">{nanos(report.setup.sum)}</b> in MPI_Init and MPI_Finalize</>}; <b>{grouped(report.total.calls)}</b> calls, <b>{bytes(report.total.sent)}</b> sent
         {report.in_progress && (
           <>
             ; besides <b data-figure="in-progress">{nanos(report.in_progress.time)}</b> in {plural(report.in_progress.calls, "call")} that had not returned

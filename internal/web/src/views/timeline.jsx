@@ -303,7 +303,7 @@ function handle(canvas, latest, setAt) {
 }
 
 function Legend({ id, view, dark, only }) {
-  const total = view.legend.reduce((sum, p) => sum + p.time, 0);
+  const total = view.legend.reduce((sum, p) => sum + (p.apart ? 0 : p.time), 0);
   const none = special(dark);
   const used = new Set(view.pixels);
   return (
@@ -311,7 +311,7 @@ function Legend({ id, view, dark, only }) {
       {view.legend.map((p) => (
         <li key={p.op}>
           <button type="button" class="plain" aria-pressed={only === p.op} onClick={() => change({ only: only === p.op ? "" : p.op })} title={`${nanos(p.time)} of all ranks in view; click to see it alone`}>
-            <span class="swatch" style={{ background: css(colourOf(id, p.op)) }} />{p.op} <span class="quiet">{percent(p.time, total)}</span>
+            <span class="swatch" style={{ background: css(colourOf(id, p.op)) }} />{p.op} <span class="quiet">{p.apart ? "apart" : percent(p.time, total)}</span>
           </button>
         </li>
       ))}
