@@ -66,6 +66,7 @@ func writePhases(w *bufio.Writer, path string, r *runfile.Run, rep *phases.Repor
 		fmt.Fprintf(w, " of %d", len(r.Procs))
 	}
 	fmt.Fprintf(w, "\nphases    %s, of %s\n", grouped(rep.Phases), pluralOf(uint64(len(rep.Rows)), "kind"))
+	writeSetup(w, uint64(rep.Setup/float64(max(rep.Ranks, 1))), "per rank")
 	switch {
 	case rep.Traced:
 		fmt.Fprintf(w, "time      of each call\n")
@@ -74,7 +75,6 @@ func writePhases(w *bufio.Writer, path string, r *runfile.Run, rep *phases.Repor
 	default:
 		fmt.Fprintf(w, "time      not recorded; efg run --time stats records it, and --time trace the arrival times too\n")
 	}
-	writeSetup(w, uint64(rep.Setup/float64(max(rep.Ranks, 1))), "per rank")
 	rows := rep.Rows
 	if top > 0 && top < len(rows) {
 		fmt.Fprintf(w, "\nThe first %d kinds\n", top)

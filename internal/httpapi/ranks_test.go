@@ -29,6 +29,8 @@ func valueOf(r *jsondoc.RankRow, column string) uint64 {
 		return *r.App
 	case "time":
 		return r.Time.Sum
+	case "setup":
+		return *r.Setup
 	case "sent":
 		return r.Sent
 	}

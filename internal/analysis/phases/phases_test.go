@@ -94,8 +94,14 @@ func (c *counter) process(data *efg.Process, p *analysis.Process, sites []runfil
 			}
 		}
 		start, stop, _ := e.Times()
-		c.open.mpi += float64(stop - start)
-		c.open.app += float64(stop - last)
+		switch e.Op() { // these are apart
+		case "MPI_Init", "MPI_Init_thread":
+		case "MPI_Finalize":
+			c.open.app += float64(start - last)
+		default:
+			c.open.mpi += float64(stop - start)
+			c.open.app += float64(stop - last)
+		}
 		last = stop
 		if !meets(e, p, data) {
 			continue

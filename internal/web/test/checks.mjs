@@ -242,7 +242,7 @@ async function tables(page) {
 // The table of ranks has the rows of the report, whatever part of it is looked at.
 async function ranks(page) {
   const report = page.document("report", "halo");
-  const text = (r) => ({ rank: String(r.rank), threads: "1", calls: grouped(r.calls), app: nanos(r.app), time: nanos(r.time.sum), "%app": percent(r.time.sum, r.app), sent: bytes(r.sent), received: bytes(r.received), "per call": bytes(r.sent / r.calls) });
+  const text = (r) => ({ rank: String(r.rank), threads: "1", calls: grouped(r.calls), app: nanos(r.app), time: nanos(r.time.sum), setup: nanos(r.setup), "%app": percent(r.time.sum, r.app), sent: bytes(r.sent), received: bytes(r.received), "per call": bytes(r.sent / r.calls) });
   const shown = (rank) => page.settled((r) => [...document.querySelectorAll("[data-table=ranks] tbody td:first-child")].some((c) => c.textContent === r), String(rank));
   const same = async () => {
     const rows = (await page.table("ranks")).filter((r) => r.rank !== "…");

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 
 // legend gives the colour of each procedure as the page's legend has it.
 const legend = (page) => page.tab.$$eval(".legend.wide li", (list) => Object.fromEntries(list.map((e) => [
-  e.textContent.replace(/ [\d.]+%$/, ""), getComputedStyle(e.querySelector(".swatch")).backgroundColor.match(/\d+/g).map(Number),
+  e.textContent.replace(/ ([\d.]+%|apart)$/, ""), getComputedStyle(e.querySelector(".swatch")).backgroundColor.match(/\d+/g).map(Number),
 ])));
 
 // callsOf are all calls of the run by rank, one by one; the page draws pixels of sums.

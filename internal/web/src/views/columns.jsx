@@ -3,6 +3,8 @@
 import { byteCell, bytes, grouped, nanos, percent } from "../format.js";
 
 export const timeOf = (r) => r.time?.sum ?? 0;
+// timeOrder sorts rows by time: those that are apart after all others.
+const timeOrder = (r) => (r.apart ? -1 / (1 + timeOf(r)) : timeOf(r));
 export const meanOf = (r) => (r.time?.count ? r.time.sum / r.time.count : 0);
 // ofTimes writes a duration of a row that has any: 0 ns is one, too.
 const ofTimes = (of) => (r) => (r.time?.count ? nanos(of(r)) : "-");
@@ -14,8 +16,8 @@ export function rowColumns(rows, timed, total) {
   if (timed) {
     const most = Math.max(1, ...rows.slice(0, 1000).filter((r) => !r.apart).map(timeOf));
     list.push(
-      { head: "time", right: true, value: timeOf, text: ofTimes(timeOf) },
-      { head: "%MPI", title: "part of the time in MPI; MPI_Init and MPI_Finalize are apart", right: true, value: timeOf, text: (r) => (r.apart ? "apart" : percent(timeOf(r), total)), bar: (r) => (r.apart ? 0 : timeOf(r) / most) },
+      { head: "time", right: true, value: timeOrder, text: ofTimes(timeOf) },
+      { head: "%MPI", title: "part of the time in MPI; MPI_Init and MPI_Finalize are apart", right: true, value: timeOrder, text: (r) => (r.apart ? "apart" : percent(timeOf(r), total)), bar: (r) => (r.apart ? 0 : timeOf(r) / most) },
       { head: "mean", right: true, value: meanOf, text: ofTimes(meanOf) },
       { head: "min", right: true, value: (r) => r.time?.min, text: ofTimes((r) => r.time.min) },
       { head: "max", right: true, value: (r) => r.time?.max, text: ofTimes((r) => r.time.max) },
