@@ -2,7 +2,7 @@ package efg
 
 import (
 	"fmt"
-	"sort"
+	"math/bits"
 )
 
 // ErrorUnit is what the error of traced times is counted in: parts of 10,000.
@@ -24,6 +24,9 @@ const DefaultBound = 1_000
 type TimeQuantizer struct {
 	parts, bound uint64
 	fine         []uint64 // the intervals up to the one from which on steps are equal
+	// below is, for each prefix, the number of the largest interval that is not above the smallest
+	// number with that prefix.
+	below []uint32
 }
 
 // NewTimeQuantizer returns the intervals for a relative error in parts of ErrorUnit, and a bound
@@ -39,9 +42,38 @@ func NewTimeQuantizer(parts uint32, bound uint64) (*TimeQuantizer, error) {
 	for v := uint64(0); ; v += q.step(v) {
 		q.fine = append(q.fine, v)
 		if q.share(v) >= 2*bound {
-			return q, nil
+			break
 		}
 	}
+	last := q.fine[len(q.fine)-1]
+	i := 0
+	for p := range prefixOf(last) + 2 {
+		for i+1 < len(q.fine) && q.fine[i+1] <= smallestWith(p) {
+			i++
+		}
+		q.below = append(q.below, uint32(i))
+	}
+	return q, nil
+}
+
+// prefixBits is how many bits after the first belong to a prefix.
+const prefixBits = 5
+
+// prefixOf numbers the length of v in bits together with the bits after the first.
+func prefixOf(v uint64) int {
+	if v < 1<<prefixBits {
+		return int(v)
+	}
+	rest := bits.Len64(v) - 1 - prefixBits
+	return (rest+1)<<prefixBits | int(v>>rest)&(1<<prefixBits-1)
+}
+
+// smallestWith is the smallest number with a prefix.
+func smallestWith(prefix int) uint64 {
+	if prefix < 1<<prefixBits {
+		return uint64(prefix)
+	}
+	return uint64(1<<prefixBits|prefix&(1<<prefixBits-1)) << (prefix>>prefixBits - 1)
 }
 
 // maxBound keeps the number of fine intervals small.
@@ -74,7 +106,11 @@ func (q *TimeQuantizer) Below(ticks uint64) uint64 {
 	}
 	last := len(q.fine) - 1
 	if ticks < q.fine[last] {
-		return uint64(sort.Search(last, func(i int) bool { return q.fine[i] > ticks })) - 1
+		i := int(q.below[prefixOf(ticks)])
+		for q.fine[i+1] <= ticks { // at most once, if the error is 5 %
+			i++
+		}
+		return uint64(i)
 	}
 	return uint64(last) + (ticks-q.fine[last])/(1+2*q.bound)
 }
@@ -121,7 +157,7 @@ func off(a, b uint64) uint64 { return max(a, b) - min(a, b) }
 // ErrorUnit, starts and ends within DefaultBound.
 func (p *Process) Quantize(parts uint32) error {
 	for i := range p.Streams {
-		if err := p.Streams[i].Quantize(parts, DefaultBound, p.Defs); err != nil {
+		if err := p.Streams[i].Quantize(parts, DefaultBound); err != nil {
 			return &StreamError{p.Rank, p.Streams[i].Thread, -1, err}
 		}
 	}
@@ -129,7 +165,7 @@ func (p *Process) Quantize(parts uint32) error {
 }
 
 // Quantize rounds the times of each event of a stream, so that they take less.
-func (s *Stream) Quantize(parts uint32, boundNS uint64, defs []Def) error {
+func (s *Stream) Quantize(parts uint32, boundNS uint64) error {
 	if s.Trace == nil || s.Trace.Error != 0 || parts == 0 {
 		return nil
 	}
@@ -144,12 +180,12 @@ func (s *Stream) Quantize(parts uint32, boundNS uint64, defs []Def) error {
 		from[i] = nodeClock{t.Gap.Iter(), t.Dur.Iter()}
 	}
 	ahead := int64(0)
-	w := s.Walk(defs)
+	w := s.Walk(nil)
 	for range s.TimedEvents() {
-		if !w.Next() {
+		if !w.step() {
 			break
 		}
-		n := w.Node()
+		n := w.cur
 		gap, ok1 := from[n].gap.Next()
 		dur, ok2 := from[n].dur.Next()
 		if !ok1 || !ok2 {

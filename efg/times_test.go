@@ -29,6 +29,26 @@ func TestRoundKeepsErrorAndBound(t *testing.T) {
 	}
 }
 
+// The interval below a number is found for all numbers around each interval.
+func TestIntervalBelow(t *testing.T) {
+	for _, parts := range []uint32{MinError, 100, 333, 500, MaxError} {
+		for _, bound := range []uint64{0, 1, 7, 1000, 2277, 1 << 40} {
+			q, err := NewTimeQuantizer(parts, bound)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range min(uint64(len(q.fine))+100, 100_000) {
+				v, next := q.Value(i), q.Value(i+1)
+				for _, x := range []uint64{v, v + (next-v)/2, next - 1} {
+					if got := q.Below(x); got != i {
+						t.Fatalf("error %d, bound %d: %d is above interval %d, want %d (%d)", parts, bound, x, got, i, v)
+					}
+				}
+			}
+		}
+	}
+}
+
 func checkRound(t *testing.T, q *TimeQuantizer, r *rand.Rand) {
 	t.Helper()
 	bound := int64(q.bound)

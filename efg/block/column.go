@@ -33,6 +33,11 @@ func encodeColumn(vals []uint64) (encoding int, payload []byte) {
 	for _, v := range vals {
 		raw = AppendUvarint(raw, v)
 	}
+	if len(vals) >= manyValues {
+		if encoding, payload = encodeIrregular(vals, raw); payload != nil {
+			return encoding, payload
+		}
+	}
 	encoding, payload = encodeFast(vals, raw)
 	if len(vals) < 4 {
 		return encoding, payload
@@ -47,6 +52,20 @@ func encodeColumn(vals []uint64) (encoding int, payload []byte) {
 		}
 	}
 	return encoding, payload
+}
+
+// encodeIrregular encodes a long column adaptively if that takes less than three quarters of what the
+// fastest level of zstd makes of it: then the best level, which takes most of the time of writing
+// a column, does not pay either. Otherwise the payload is nil. raw is the column as uvarints.
+func encodeIrregular(vals []uint64, raw []byte) (encoding int, payload []byte) {
+	size := min(len(raw), packingOf(vals).size(), len(fastestZstd().EncodeAll(raw, nil)))
+	limit := size / 4 * 3
+	for _, e := range worthTrying(vals, limit) {
+		if b := adaptColumn(vals, e, limit); b != nil {
+			return e, b
+		}
+	}
+	return 0, nil
 }
 
 // encodeFast returns the smallest of the encodings that are fast to decode. raw is the column

@@ -161,27 +161,48 @@ func (e *rangeEncoder) direct(v uint64, n int) {
 	}
 }
 
+// tree writes the low k bits of v with the models of a tree, numbered from 1. Most of the time to
+// write traced times is spent here, so the state is kept in registers.
+func (e *rangeEncoder) tree(models []bitModel, v uint32, k int) {
+	rng, low, at := e.rng, e.low, uint32(1)
+	for i := k - 1; i >= 0; i-- {
+		m := &models[at]
+		p := m.zero()
+		rate := uint64(rates[min(m.seen, adaptLimit)])
+		bound := rng >> probBits * p
+		at <<= 1
+		if v>>i&1 == 0 {
+			rng = bound
+			p += uint32(uint64(1<<probBits-p) * rate >> 16)
+		} else {
+			rng -= bound
+			low += uint64(bound)
+			p -= uint32(uint64(p) * rate >> 16)
+			at |= 1
+		}
+		m.p = uint16(min(max(p, 1<<5), 1<<probBits-1<<5))
+		if m.seen < adaptLimit {
+			m.seen++
+		}
+		for rng < rangeTop {
+			rng <<= 8
+			e.low = low
+			e.shiftLow()
+			low = e.low
+		}
+	}
+	e.rng, e.low = rng, low
+}
+
 func (e *rangeEncoder) value(m *valueModel, v uint64) {
 	class, rest := classOf(v)
-	t := m.classTree()
-	at := uint32(1)
-	for i := classBits - 1; i >= 0; i-- {
-		b := class >> i & 1
-		e.bit(&t[at], b)
-		at = at<<1 | b
-	}
+	e.tree(m.classTree()[:], class, classBits)
 	m.last = class
 	if rest == 0 {
 		return
 	}
-	below := m.belowTree(class)
 	k := min(rest, modelBits)
-	at = 1
-	for i := rest - 1; i >= rest-k; i-- {
-		b := uint32(v>>i) & 1
-		e.bit(&below[at], b)
-		at = at<<1 | b
-	}
+	e.tree(m.belowTree(class)[:], uint32(v>>(rest-k))&(1<<k-1), k)
 	e.direct(v, rest-k)
 }
 

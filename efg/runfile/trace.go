@@ -63,7 +63,11 @@ func tracesOfBatch(batch []placed) ([]encodedTrace, error) {
 	case events <= sharedTrace:
 		var cols block.Columns
 		for _, s := range streams {
-			if err := putTrace(&cols, s, nil, 0, 0); err != nil {
+			w, err := newTimesWriter(s, nil)
+			if err == nil {
+				err = w.put(&cols)
+			}
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -100,28 +104,24 @@ func streamsOf(batch []placed) int {
 
 // streamTraces divides the times of a stream at its checkpoints.
 func streamTraces(s *efg.Stream, m *efg.Checkpoints) ([][]byte, error) {
-	parts := uint64(0)
 	if s.Trace == nil {
 		m = nil
 	}
+	w, err := newTimesWriter(s, m)
+	if err != nil {
+		return nil, err
+	}
+	parts := uint64(1)
 	if m != nil {
-		parts = m.TimesParts(s) - 1
+		parts = m.TimesParts(s)
 	}
 	var out [][]byte
-	clock := uint64(0)
-	for k := uint64(0); k <= parts; k++ {
+	for range parts {
 		var cols block.Columns
-		if err := putTrace(&cols, s, m, k, clock); err != nil {
+		if err := w.put(&cols); err != nil {
 			return nil, err
 		}
 		out = append(out, block.Append(nil, blockTimes, cols, 0))
-		if s.Trace != nil && k < parts {
-			ticks, err := passed(s, m, k)
-			if err != nil {
-				return nil, err
-			}
-			clock += ticks
-		}
 	}
 	return out, nil
 }
@@ -140,27 +140,55 @@ func traceOrder(nodes []efg.Node) []int {
 	return order
 }
 
-// putTrace appends a part of a stream's times.
-func putTrace(c *block.Columns, s *efg.Stream, m *efg.Checkpoints, k, clock uint64) error {
+// timesWriter puts the parts of a stream's times into columns, one after the other.
+type timesWriter struct {
+	stream      *efg.Stream
+	checkpoints *efg.Checkpoints
+	intervals   *efg.TimeQuantizer
+	nodes       []nodeTimes
+	order       []int
+	part, clock uint64 // the next part, and the ticks before it
+}
+
+// nodeTimes are the times of a node that have not been written.
+type nodeTimes struct{ gap, dur efg.TimeIter }
+
+func newTimesWriter(s *efg.Stream, m *efg.Checkpoints) (*timesWriter, error) {
+	w := &timesWriter{stream: s, checkpoints: m}
+	if s.Trace == nil {
+		return w, nil
+	}
+	var err error
+	if w.intervals, err = efg.NewTimeQuantizer(s.Trace.Error, s.Trace.Bound); err != nil {
+		return nil, fmt.Errorf("%w: %v", efg.ErrTimes, err)
+	}
+	w.nodes, w.order = make([]nodeTimes, len(s.Nodes)), traceOrder(s.Nodes)
+	for i := range s.Nodes {
+		if t := s.Nodes[i].Times; t != nil {
+			w.nodes[i] = nodeTimes{t.Gap.Iter(), t.Dur.Iter()}
+		}
+	}
+	return w, nil
+}
+
+// put appends the next part.
+func (w *timesWriter) put(c *block.Columns) error {
+	s := w.stream
 	if s.Trace == nil {
 		c.Put(timesNodes, 0)
 		return nil
 	}
-	from, to, err := m.Span(s, k)
+	from, to, err := w.checkpoints.Span(s, w.part)
 	if err != nil {
 		return err
-	}
-	q, err := efg.NewTimeQuantizer(s.Trace.Error, s.Trace.Bound)
-	if err != nil {
-		return fmt.Errorf("%w: %v", efg.ErrTimes, err)
 	}
 	c.Put(timesNodes, uint64(len(s.Nodes))+1)
 	c.Put(timesError, uint64(s.Trace.Error))
 	c.Put(timesBound, s.Trace.Bound)
 	c.Put(timesBegin, s.Trace.Begin)
-	c.Put(timesClock, clock)
+	c.Put(timesClock, w.clock)
 	early := s.TimedEvents() < sum(to)
-	for _, i := range traceOrder(s.Nodes) {
+	for _, i := range w.order {
 		t := s.Nodes[i].Times
 		if early && t != nil {
 			to[i] = t.Gap.Len()
@@ -169,9 +197,10 @@ func putTrace(c *block.Columns, s *efg.Stream, m *efg.Checkpoints, k, clock uint
 		if t == nil || t.Gap.Len() < to[i] || t.Dur.Len() < to[i] || to[i] < from[i] {
 			return fmt.Errorf("%w: node %d has not %d", efg.ErrTimes, i, to[i])
 		}
-		putIntervals(c, timesGap, q, t.Gap, from[i], to[i])
-		putIntervals(c, timesDur, q, t.Dur, from[i], to[i])
+		w.putIntervals(c, timesGap, &w.nodes[i].gap, to[i]-from[i])
+		w.putIntervals(c, timesDur, &w.nodes[i].dur, to[i]-from[i])
 	}
+	w.part++
 	return nil
 }
 
@@ -182,40 +211,18 @@ func sum(list []uint64) (n uint64) {
 	return n
 }
 
-// putIntervals appends some of the intervals of a sequence.
-func putIntervals(c *block.Columns, column int, q *efg.TimeQuantizer, s efg.TimeSeq, from, to uint64) {
-	it := s.Iter()
-	for k := uint64(0); k < to; k++ {
+// putIntervals appends the next count intervals of a sequence.
+func (w *timesWriter) putIntervals(c *block.Columns, column int, it *efg.TimeIter, count uint64) {
+	for range count {
 		ticks, _ := it.Next()
-		if k < from {
-			continue
-		}
-		if n, ok := q.Number(ticks); ok && n+1 != 0 {
+		w.clock += ticks
+		if n, ok := w.intervals.Number(ticks); ok && n+1 != 0 {
 			c.Put(column, n+1)
 			continue
 		}
 		c.Put(column, 0)
 		c.Put(timesOther, ticks)
 	}
-}
-
-// passed is how much time passes in part k of a stream, ticks.
-func passed(s *efg.Stream, m *efg.Checkpoints, k uint64) (ticks uint64, err error) {
-	from, to, err := m.Span(s, k)
-	if err != nil {
-		return 0, err
-	}
-	for i := range s.Nodes {
-		for _, seq := range []efg.TimeSeq{s.Nodes[i].Times.Gap, s.Nodes[i].Times.Dur} {
-			it := seq.Iter()
-			for v := uint64(0); v < to[i]; v++ {
-				if x, _ := it.Next(); v >= from[i] {
-					ticks += x
-				}
-			}
-		}
-	}
-	return ticks, nil
 }
 
 // wantedTimes says which times of a stream, or of a part of it, are to be taken from a block.

@@ -196,7 +196,7 @@ func TestTraceInParts(t *testing.T) {
 		s.Nodes[w.Node()].Times.Gap.Append(x >> 54)
 		s.Nodes[w.Node()].Times.Dur.Append(x >> 24 & 0xfffff)
 	}
-	if err := s.Quantize(100, efg.DefaultBound, defs.List); err != nil {
+	if err := s.Quantize(100, efg.DefaultBound); err != nil {
 		t.Fatal(err)
 	}
 	cut := *s

@@ -30,7 +30,7 @@ func GiveTimesWithin(p *efg.Process, parts uint32, begin, interval func() uint64
 		if err := w.Err(); err != nil {
 			return err
 		}
-		if err := s.Quantize(parts, efg.DefaultBound, p.Defs); err != nil {
+		if err := s.Quantize(parts, efg.DefaultBound); err != nil {
 			return err
 		}
 	}
