@@ -49,7 +49,7 @@ nevertheless, and a message says why.`,
 	f := cmd.Flags()
 	f.SetInterspersed(false)
 	f.StringVarP(&opt.output, "output", "o", "run.efg", "file to write")
-	f.StringVar(&opt.time, "time", "stats", "times to record: off, stats (per node), trace[=ERROR] (of each call, ERROR in percent, 5 by default), or auto[=BUDGET] (of each call until they take BUDGET in a process, 32MiB by default, then per node)")
+	f.StringVar(&opt.time, "time", "auto", "times to record: off, stats (per node), trace[=ERROR] (of each call, ERROR in percent, 5 by default), or auto[=BUDGET] (of each call until they take BUDGET in a process, 32MiB by default, then per node)")
 	f.StringVar(&opt.polls, "polls", "exact", "how to record unsuccessful polls: exact (each, in order) or totals (counts only)")
 	f.BoolVar(&opt.queries, "queries", false, "also record local queries (MPI_Comm_rank, MPI_Get_count ...)")
 	f.BoolVar(&opt.buffers, "buffers", false, "record buffer addresses, as region and offset")

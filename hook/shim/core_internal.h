@@ -39,6 +39,10 @@ void *efg_alloc(size_t bytes, size_t align);
  * that nothing the child does reaches its parent's file. */
 void efg_segment_leave(void);
 
+/* Reports whether little space is left: the file system is nearly full, or the file takes half of
+ * what the address space or RLIMIT_FSIZE allows it. */
+bool efg_space_low(void);
+
 /* Marks the segment as full; later allocations fail immediately. */
 void efg_segment_full(int err);
 

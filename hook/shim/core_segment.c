@@ -23,6 +23,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -35,6 +36,9 @@ static uint64_t reserved;
 static efg_lock_t alloc_lock = ATOMIC_FLAG_INIT;
 
 enum { GROW_MIN = 64 << 10, GROW_MAX = 16 << 20, RESERVE_MIN = 256 << 10, PAGE = 4096 };
+
+/* A file system with less space left, if that is also less than a quarter of it, is nearly full. */
+#define LOW_SPACE ((uint64_t)1 << 30)
 
 void efg_lock(efg_lock_t *l)
 {
@@ -99,6 +103,20 @@ static int extend(int fd, uint64_t from, uint64_t bytes)
         return errno;
     madvise(p, bytes, MADV_DONTDUMP);
     return 0;
+}
+
+bool efg_space_low(void)
+{
+    uint64_t size = efg_header->mapped;
+    struct statvfs fs;
+    int saved = errno;
+    bool low = size > reserved / 2 || over_file_limit(size * 2);
+    if (!low && statvfs(segment_path, &fs) == 0) {
+        uint64_t left = (uint64_t)fs.f_bavail * fs.f_frsize;
+        low = left < LOW_SPACE && left < (uint64_t)fs.f_blocks * fs.f_frsize / 4;
+    }
+    errno = saved;
+    return low;
 }
 
 void efg_segment_full(int err)

@@ -12,10 +12,13 @@ static _Atomic uint64_t budget;
 
 void trace_budget(uint64_t bytes) { budget = bytes != 0 ? bytes : UINT64_MAX; }
 
-/* Takes up to so many bytes from the budget, in whole units; 0: too little is left. */
+/* Takes up to so many bytes from the budget, in whole units; 0: too little is left, of it or of
+ * the space that all other things that are recorded need, too. */
 static uint32_t spend(uint32_t bytes)
 {
     uint64_t left = atomic_load(&budget), take;
+    if (efg_header->time_budget != 0 && efg_space_low())
+        return 0;
     do {
         take = (left < bytes ? left : bytes) / SEG_REF_UNIT * SEG_REF_UNIT;
         if (take < CHUNK_MIN)

@@ -27,18 +27,25 @@ func recordTimed(t *testing.T, mode string, events []timed) *efg.Stream {
 // after some if a number is given.
 func timedSegment(t *testing.T, mode string, events []timed, killed string) string {
 	t.Helper()
+	dir := t.TempDir()
+	timedSegmentIn(t, dir, "", mode, events, killed)
+	return dir
+}
+
+// timedSegmentIn does so in a directory, after a shell's command that sets limits.
+func timedSegmentIn(t *testing.T, dir, limits, mode string, events []timed, killed string) {
+	t.Helper()
 	var in bytes.Buffer
 	if err := binary.Write(&in, binary.LittleEndian, events); err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	cmd := exec.Command(build(t, "times", "-O2"), strings.Fields(killed)...)
+	cmd := exec.Command("sh", "-c", limits+` exec "$0" "$@"`, build(t, "times", "-O2"))
+	cmd.Args = append(cmd.Args, strings.Fields(killed)...)
 	cmd.Stdin = &in
 	cmd.Env = append(os.Environ(), "EFG_DIR="+dir, "EFG_TIME="+mode)
 	if out, err := cmd.CombinedOutput(); err != nil && killed == "" {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return dir
 }
 
 func addTo(v *efg.Interval, count, ns uint64) {

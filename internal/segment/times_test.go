@@ -50,7 +50,7 @@ func TestQuantizeKeepsTheClock(t *testing.T) {
 	events := irregularTimes(200_000)
 	for _, parts := range []uint32{500, 10, 100, 2500} {
 		s := recordTimed(t, "trace=500", events)
-		if err := s.Quantize(parts, efg.DefaultBound, nil); err != nil {
+		if err := s.Quantize(parts, efg.DefaultBound); err != nil {
 			t.Fatal(err)
 		}
 		if s.Trace.Error != parts || s.Trace.Bound != efg.DefaultBound {
@@ -164,9 +164,45 @@ func TestTimesEndWithTheBudget(t *testing.T) {
 		case bytes > budget || bytes < budget*9/10-64: // the ends of chunks remain empty
 			t.Errorf("budget of %d bytes: %d bytes of %d events", budget, bytes, timed)
 		}
-		if err := s.Quantize(500, efg.DefaultBound, nil); err != nil || s.TimedEvents() != uint64(timed) {
+		if err := s.Quantize(500, efg.DefaultBound); err != nil || s.TimedEvents() != uint64(timed) {
 			t.Errorf("budget of %d bytes: %v, times of %d events after rounding", budget, err, s.TimedEvents())
 		}
+	}
+}
+
+// Where space is short, the times of a limited budget end early enough for all events to be recorded.
+func TestTimesLeaveSpace(t *testing.T) {
+	events := irregularTimes(1_000_000)
+	most := uint64(0) // bytes of all times
+	for _, e := range events {
+		most += uint64(pairBytes(e))
+	}
+	for _, c := range []struct {
+		name, memory, limits string
+		most                 uint64 // that times may take
+	}{
+		{"file system", "4m", "", 3 << 20},
+		{"file size", "64m", "ulimit -f 4096;", 1 << 20}, // 512 bytes each
+		{"address space", "64m", "ulimit -v 65536;", 1 << 20},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := memory(t, c.memory)
+			timedSegmentIn(t, dir, c.limits, "trace=500,33554432", events, "")
+			segment := onlySegment(t, dir)
+			s := &segment.Process.Streams[0]
+			if s.Dropped != 0 || segment.Header.Full != 0 || s.Events != uint64(len(events)) {
+				t.Fatalf("%d events and %d dropped of %d", s.Events, s.Dropped, len(events))
+			}
+			timed, bytes := int(s.TimedEvents()), uint64(0)
+			checkFirstTimes(t, s, events, timed)
+			checkStats(t, s, events)
+			for _, e := range events[:timed] {
+				bytes += uint64(pairBytes(e))
+			}
+			if bytes > c.most || bytes < c.most/2 {
+				t.Errorf("the times of %d events take %d bytes of %d, want up to %d", timed, bytes, most, c.most)
+			}
+		})
 	}
 }
 
