@@ -33,7 +33,7 @@ MPI_Finalize, persistent requests that were started twice. If the run hung, the 
 were deadlocked are reported with the reason, as by efg where.
 
 The check runs after the program has ended, on what was recorded, and also reports calls
-that never returned. If the times of all calls were recorded (efg run --time trace), it
+that never returned. If the times of all calls were recorded (the default of efg run), it
 also reports calls whose times contradict each other. The exit status is 3 if the run
 hung, 1 if anything else was found, 0 if nothing was. See docs/check.md.`,
 		Example: `  efg check jacobi.efg

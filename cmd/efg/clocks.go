@@ -33,7 +33,7 @@ relative to a reference machine, in windows of time if a clock was disciplined m
 and the ranks of which calls were shifted, because they would still be over before their
 cause has begun.
 
-The times of each call are needed: efg run --time trace. Other commands show corrected
+The times of each call are needed (the default of efg run). Other commands show corrected
 times if a run is of several machines; with --clock raw they show what was recorded. See
 docs/clocks.md.`,
 		Example: `  efg clocks traced.efg

@@ -43,7 +43,7 @@ whether the ranks compute as much as they should. Strong and weak scaling are to
 how the computation grows with the number of ranks, or by --scaling. Of runs with three
 numbers of ranks or more, models of the time at each callsite tell which will dominate.
 
-Serialisation and transfer, and --windows, need the times of each call (--time trace), the
+Serialisation and transfer, and --windows, need the times of each call, the
 rest times of any kind. See docs/efficiency.md.`,
 		Example: `  efg efficiency jacobi.efg
   efg efficiency traced.efg --windows 5

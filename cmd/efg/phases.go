@@ -31,7 +31,7 @@ point, a call that no rank leaves before all ranks have entered it: MPI_Barrier,
 MPI_Allreduce and the like on a communicator of all ranks. Phases between the same two
 callsites are one row: a loop with a reduction is one row of many phases.
 
-With --time trace the arrival of each rank at each of these calls is known, and the
+With the times of each call the arrival of each rank at each of these calls is known, and the
 table shows the difference between the first and the last. See docs/phases.md.`,
 		Example: `  efg phases jacobi.efg
   efg phases jacobi.efg --rank 0-1,2 --json`,

@@ -395,7 +395,7 @@ func TestRunKilledIsRecovered(t *testing.T) {
 		t.Errorf("status %d, output %q, errors %q", status, out, errOut)
 	}
 	meta := mustHoldRanks(t, file, 5)
-	if !meta.StatusUnknown || meta.Time != "stats" || len(meta.Command) != 3 || meta.Command[0] != "sh" || meta.Ended < meta.Started {
+	if !meta.StatusUnknown || meta.Time != "trace=5,32MiB" || len(meta.Command) != 3 || meta.Command[0] != "sh" || meta.Ended < meta.Started {
 		t.Errorf("%+v", meta)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {

@@ -232,7 +232,7 @@ func TestRunPollTotals(t *testing.T) {
 		if errOut != left || status != 0 || !strings.Contains(out, `"flag":1`) || strings.Contains(out, `"flag":0`) || strings.Contains(out, `"outcount":0`) {
 			t.Errorf("%s: status %d, errors %q, output\n%s", m.name, status, errOut, out)
 		}
-		if out, _, _ := efgRun(t, nil, "info", file); !strings.Contains(out, "times: stats; unsuccessful polls: totals\n") {
+		if out, _, _ := efgRun(t, nil, "info", file); !strings.Contains(out, ", up to 32MiB in each process; unsuccessful polls: totals\n") {
 			t.Errorf("info of %s:\n%s", m.name, out)
 		}
 		if out, _, _ := efgRun(t, nil, "graph", file); !strings.Contains(out, " polls, not in the sequence") {

@@ -33,7 +33,7 @@ func newTimeline() *cobra.Command {
 		Use:   "timeline FILE",
 		Short: "Draw what each rank did over time",
 		Long: `Draw what each rank did over time, from a run with the times of each call
-(efg run --time trace): each cell shows the MPI procedure that took most of the time.
+(the default of efg run): each cell shows the MPI procedure that took most of the time.
 --from and --to select part of the run, as time since its start: 1.5s, 300ms or 20us.
 See docs/timeline.md.`,
 		Example: `  efg timeline traced.efg

@@ -41,7 +41,7 @@ had waited before. The critical path is what determined when the run was over.
 
 With --rank, only the waits of these ranks, and their causes, are shown.
 
-The times of each call are needed: efg run --time trace. See docs/waits.md.`,
+The times of each call are needed (the default of efg run). See docs/waits.md.`,
 		Example: `  efg waits traced.efg
   efg waits traced.efg --rank 0-1 --top 5
   efg waits traced.efg --json`,

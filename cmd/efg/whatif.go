@@ -41,7 +41,7 @@ if it took a tenth less time, an ideal network, or ranks that compute for equall
 ("rank 0-3: 0.9"), before the calls at a callsite ("site foo.c:88: 0.5"), or of all
 ("all: 2"). It can be given several times.
 
-The times of each call are needed: efg run --time trace. See docs/whatif.md.`,
+The times of each call are needed (the default of efg run). See docs/whatif.md.`,
 		Example: `  efg whatif traced.efg
   efg whatif traced.efg --compute 'rank 0: 0.5'
   efg whatif traced.efg --latency 1us --bandwidth 12GB/s
