@@ -11,7 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/efg/runfile"
+	"github.com/efg-tools/efg/internal/analysis/loops"
 	"github.com/efg-tools/efg/internal/analysis/match"
+	"github.com/efg-tools/efg/internal/analysis/phases"
+	"github.com/efg-tools/efg/internal/analysis/sections"
 	"github.com/efg-tools/efg/internal/analysis/waits"
 	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/rankset"
@@ -92,6 +95,7 @@ func writeWaits(w *bufio.Writer, path string, r *runfile.Run, rep *waits.Report,
 		causeTable(w, rep, top)
 	}
 	pathTable(w, rep, top)
+	sectionTables(w, rep, top)
 	waitNotes(w, rep)
 }
 
@@ -150,11 +154,11 @@ func causeTable(w io.Writer, rep *waits.Report, top int) {
 	rows := rep.Causes[:cutRows(w, "Causes: where ranks that others waited for took longer than these", len(rep.Causes), top)]
 	t := &table{}
 	t.right("waiting", "of all", "direct", "indirect")
-	t.left("ranks", "in")
+	t.left("ranks", "loop", "in")
 	for i := range rows {
 		c := &rows[i]
 		t.row(units.Nanoseconds(float64(c.Short+c.Long)), share(c.Short+c.Long, rep.Waiting), units.Nanoseconds(float64(c.Short)),
-			units.Nanoseconds(float64(c.Long)), rankTimesText(c.Ranks), regionText(&c.Region))
+			units.Nanoseconds(float64(c.Long)), rankTimesText(c.Ranks), loopCell(c.Loop), regionText(&c.Region))
 	}
 	t.write(w)
 }
@@ -165,10 +169,10 @@ func pathTable(w io.Writer, rep *waits.Report, top int) {
 	rows := p.Rows[:cutRows(w, title, len(p.Rows), top)]
 	t := &table{}
 	t.right("time", "of path", "mean of ranks", "imbalance")
-	t.left("in")
+	t.left("loop", "in")
 	for i := range rows {
 		r := &rows[i]
-		t.row(units.Nanoseconds(float64(r.Time)), share(r.Time, p.Time), units.Nanoseconds(r.Mean), units.Nanoseconds(max(float64(r.Time)-r.Mean, 0)), regionText(&r.Region))
+		t.row(units.Nanoseconds(float64(r.Time)), share(r.Time, p.Time), units.Nanoseconds(r.Mean), units.Nanoseconds(max(float64(r.Time)-r.Mean, 0)), loopCell(r.Loop), regionText(&r.Region))
 	}
 	t.write(w)
 	var ranks []string
@@ -186,6 +190,59 @@ func pathTable(w io.Writer, rep *waits.Report, top int) {
 
 // pathRanks is how many ranks of the critical path are named.
 const pathRanks = 6
+
+// loopCell is the number of a loop, if there is one.
+func loopCell(l *loops.Name) string {
+	if l == nil {
+		return ""
+	}
+	return l.Number
+}
+
+// sectionTables show which loops and phases cause waiting and are on the critical path.
+func sectionTables(w io.Writer, rep *waits.Report, top int) {
+	if slices.ContainsFunc(rep.Loops, func(r waits.LoopRow) bool { return r.Loop.Number != "" }) {
+		rows := rep.Loops[:cutRows(w, "Loops: the waiting that each causes, without the loops in it, and its part of the critical path", len(rep.Loops), top)]
+		t := sectionTable("loop")
+		for i := range rows {
+			name := "none"
+			if rows[i].Loop.Number != "" {
+				name = sections.LoopText(rows[i].Loop)
+			}
+			sectionRow(t, rep, &rows[i].SectionTimes, name)
+		}
+		t.write(w)
+	}
+	if len(rep.Phases) < 2 {
+		return
+	}
+	rows := rep.Phases[:cutRows(w, "Phases, by the rows of efg phases: the same", len(rep.Phases), top)]
+	t := sectionTable("row", "from", "until")
+	for i := range rows {
+		r := &rows[i]
+		if r.Row == 0 {
+			sectionRow(t, rep, &r.SectionTimes, "-", "unknown", "")
+			continue
+		}
+		sectionRow(t, rep, &r.SectionTimes, fmt.Sprint(r.Row), placeText(phases.Place(r.From), "begin"), placeText(phases.Place(r.Until), "end"))
+	}
+	t.write(w)
+}
+
+func sectionTable(names ...string) *table {
+	t := &table{}
+	t.right("waiting", "of all", "direct", "indirect", "path", "of path", "mean of ranks")
+	t.left("ranks")
+	t.left(names...)
+	return t
+}
+
+func sectionRow(t *table, rep *waits.Report, s *waits.SectionTimes, names ...string) {
+	t.row(append([]string{
+		units.Nanoseconds(float64(s.Short + s.Long)), share(s.Short+s.Long, rep.Waiting), units.Nanoseconds(float64(s.Short)), units.Nanoseconds(float64(s.Long)),
+		units.Nanoseconds(float64(s.Path)), share(s.Path, rep.Path.Time), units.Nanoseconds(s.Mean), rankTimesText(s.Ranks),
+	}, names...)...)
+}
 
 // regionText says where time was spent.
 func regionText(r *waits.Region) string {

@@ -74,16 +74,18 @@ func NewPhases(path string, rep *phases.Report) *Phases {
 	return j
 }
 
-func asPhase(r *phases.Row, timed bool) Phase {
-	place := func(p phases.Place) *Place {
-		if p.Op == "" {
-			return nil
-		}
-		return &Place{p.Op, p.Site}
+// asPlace returns nil if there is no call.
+func asPlace(op, site string) *Place {
+	if op == "" {
+		return nil
 	}
+	return &Place{op, site}
+}
+
+func asPhase(r *phases.Row, timed bool) Phase {
 	v := &r.Volume
 	j := Phase{
-		From: place(r.From), Until: place(r.Until), Times: r.Times, Least: r.Least, Ranks: r.Ranks, Calls: r.Calls,
+		From: asPlace(r.From.Op, r.From.Site), Until: asPlace(r.Until.Op, r.Until.Site), Times: r.Times, Least: r.Least, Ranks: r.Ranks, Calls: r.Calls,
 		Sent: v.Sent, Received: v.Received, Read: v.Read, Written: v.Written, Unknown: v.Unknown,
 	}
 	if timed {

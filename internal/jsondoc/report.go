@@ -40,10 +40,11 @@ type Sentence struct {
 	Of    int64       `json:"of"`
 	Ranks []int       `json:"ranks"`
 	Where *WaitRegion `json:"where"`
+	Loop  *LoopName   `json:"loop"`
 }
 
 func asSentence(f *findings.Finding) Sentence {
-	j := Sentence{Kind: string(f.Kind), Text: f.Text, Time: f.Time, Of: f.Of, Ranks: f.Ranks}
+	j := Sentence{Kind: string(f.Kind), Text: f.Text, Time: f.Time, Of: f.Of, Ranks: f.Ranks, Loop: asLoopName(f.Loop)}
 	if j.Ranks == nil {
 		j.Ranks = []int{}
 	}

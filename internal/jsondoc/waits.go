@@ -1,6 +1,7 @@
 package jsondoc
 
 import (
+	"github.com/efg-tools/efg/internal/analysis/loops"
 	"github.com/efg-tools/efg/internal/analysis/waits"
 )
 
@@ -21,6 +22,8 @@ type Waits struct {
 	ByRank       []WaitRank  `json:"by_rank"`
 	Causes       []WaitCause `json:"causes"`
 	Path         WaitPath    `json:"path"`
+	Loops        []WaitLoop  `json:"loops"`
+	Phases       []WaitPhase `json:"phases"`
 	Matched      WaitMatched `json:"matched"`
 }
 
@@ -70,6 +73,35 @@ type WaitCause struct {
 	Time   int64      `json:"time"`
 	Direct int64      `json:"direct"`
 	Ranks  [][2]int64 `json:"ranks"`
+	Loop   *LoopName  `json:"loop"`
+}
+
+// LoopName is a loop as the document about loops has it.
+type LoopName struct {
+	Number string `json:"number"`
+	Op     string `json:"op"`
+	Site   string `json:"site"`
+}
+
+// WaitSection is what a loop or a kind of phases has of the caused waiting and of the critical path.
+type WaitSection struct {
+	Time   int64      `json:"time"`
+	Direct int64      `json:"direct"`
+	Ranks  [][2]int64 `json:"ranks"`
+	Path   int64      `json:"path"`
+	Mean   float64    `json:"mean"`
+}
+
+type WaitLoop struct {
+	Loop *LoopName `json:"loop"`
+	WaitSection
+}
+
+type WaitPhase struct {
+	Row   int    `json:"row"` // in the document about phases, from 1; 0: unknown
+	From  *Place `json:"from"`
+	Until *Place `json:"until"`
+	WaitSection
 }
 
 type WaitPath struct {
@@ -82,8 +114,9 @@ type WaitPath struct {
 
 type WaitPathRow struct {
 	WaitRegion
-	Time int64   `json:"time"`
-	Mean float64 `json:"mean"`
+	Time int64     `json:"time"`
+	Mean float64   `json:"mean"`
+	Loop *LoopName `json:"loop"`
 }
 
 // WaitMatched says what the waits are of, and what is missing.
@@ -106,7 +139,7 @@ func NewWaits(path string, r *waits.Report) *Waits {
 	j := &Waits{
 		Schema: "efg-waits/1", File: path, Ranks: r.Ranks, Time: r.Time, MPI: r.MPI, Waiting: r.Waiting, Setup: r.Setup, SetupWaiting: r.SetupWaiting,
 		Bound: r.Bound, States: []WaitState{}, Rows: []WaitRow{}, ByRank: []WaitRank{},
-		Causes: []WaitCause{}, Path: WaitPath{Time: r.Path.Time, Setup: r.Path.Setup, Hops: r.Path.Hops, Rows: []WaitPathRow{}, Ranks: rankTimes(r.Path.Ranks)},
+		Loops: []WaitLoop{}, Phases: []WaitPhase{}, Causes: []WaitCause{}, Path: WaitPath{Time: r.Path.Time, Setup: r.Path.Setup, Hops: r.Path.Hops, Rows: []WaitPathRow{}, Ranks: rankTimes(r.Path.Ranks)},
 		Matched: WaitMatched{
 			Calls: m.Calls, Messages: m.Messages, Collectives: m.Collectives, Unmatched: m.Unmatched, Outside: m.Outside, Disagreeing: m.Disagreeing,
 			Unfinished: m.Unfinished, Incomplete: r.Ended, Untimed: r.Untimed, End: r.End,
@@ -120,16 +153,35 @@ func NewWaits(path string, r *waits.Report) *Waits {
 	}
 	for i := range r.Causes {
 		c := &r.Causes[i]
-		j.Causes = append(j.Causes, WaitCause{asWaitRegion(&c.Region), c.Short + c.Long, c.Short, rankTimes(c.Ranks)})
+		j.Causes = append(j.Causes, WaitCause{asWaitRegion(&c.Region), c.Short + c.Long, c.Short, rankTimes(c.Ranks), asLoopName(c.Loop)})
 	}
 	for i := range r.Path.Rows {
 		p := &r.Path.Rows[i]
-		j.Path.Rows = append(j.Path.Rows, WaitPathRow{asWaitRegion(&p.Region), p.Time, p.Mean})
+		j.Path.Rows = append(j.Path.Rows, WaitPathRow{asWaitRegion(&p.Region), p.Time, p.Mean, asLoopName(p.Loop)})
+	}
+	for i := range r.Loops {
+		j.Loops = append(j.Loops, WaitLoop{asLoopName(&r.Loops[i].Loop), asWaitSection(&r.Loops[i].SectionTimes)})
+	}
+	for i := range r.Phases {
+		p := &r.Phases[i]
+		j.Phases = append(j.Phases, WaitPhase{p.Row, asPlace(p.From.Op, p.From.Site), asPlace(p.Until.Op, p.Until.Site), asWaitSection(&p.SectionTimes)})
 	}
 	for _, p := range r.ByRank {
 		j.ByRank = append(j.ByRank, WaitRank{p.Rank, p.Time, p.MPI, p.Waiting, p.Caused})
 	}
 	return j
+}
+
+// asLoopName returns nil for no loop.
+func asLoopName(l *loops.Name) *LoopName {
+	if l == nil || l.Number == "" {
+		return nil
+	}
+	return &LoopName{l.Number, l.Op, l.Site}
+}
+
+func asWaitSection(s *waits.SectionTimes) WaitSection {
+	return WaitSection{s.Short + s.Long, s.Short, rankTimes(s.Ranks), s.Path, s.Mean}
 }
 
 func asWait(r *waits.Row) WaitRow {

@@ -38,9 +38,10 @@ var mayImport = map[string][]string{
 	"internal/analysis/match":      {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis"},
 	"internal/analysis/clocks":     {"efg", "efg/runfile", "internal/analysis/match"},
 	"internal/analysis/whatif":     {"signature", "efg/runfile", "internal/analysis", "internal/analysis/match", "internal/analysis/waits", "internal/rankset"},
-	"internal/analysis/findings":   {"efg/runfile", "internal/analysis", "internal/analysis/match", "internal/analysis/efficiency", "internal/analysis/waits", "internal/analysis/whatif", "internal/rankset", "internal/units"},
+	"internal/analysis/findings":   {"efg/runfile", "internal/analysis", "internal/analysis/loops", "internal/analysis/sections", "internal/analysis/match", "internal/analysis/efficiency", "internal/analysis/waits", "internal/analysis/whatif", "internal/rankset", "internal/units"},
 	"internal/analysis/efficiency": {"signature", "efg/runfile", "internal/analysis", "internal/analysis/match", "internal/analysis/whatif"},
-	"internal/analysis/waits":      {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/match"},
+	"internal/analysis/waits":      {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/loops", "internal/analysis/match", "internal/analysis/sections"},
+	"internal/analysis/sections":   {"efg/runfile", "internal/analysis/loops", "internal/analysis/match", "internal/analysis/phases"},
 	"internal/analysis/timeline":   {"signature", "efg", "efg/runfile", "reconstruct"},
 	"internal/analysis/query":      {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/topology"},
 	"internal/analysis/sql":        {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/units"},
@@ -85,7 +86,7 @@ var mayImport = map[string][]string{
 	"bench":                        {"signature", "efg", "efg/runfile", "reconstruct", "internal/testing/sim", "internal/testing/groundtruth"},
 	"internal/testing/sim":         {"signature", "efg", "efg/runfile"},
 	"bench/simulate":               {"internal/testing/sim"},
-	"cmd/efg":                      {"internal/web", "internal/site", "signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/check", "internal/analysis/waitfor", "internal/analysis/phases", "internal/analysis/match", "internal/analysis/clocks", "internal/analysis/efficiency", "internal/analysis/findings", "internal/analysis/waits", "internal/analysis/whatif", "internal/analysis/diff", "internal/analysis/loops", "internal/analysis/timeline", "internal/analysis/query", "internal/analysis/sql", "efg/text", "hook", "internal/segment", "internal/symbolize", "internal/durable", "internal/merge", "internal/recording", "internal/live", "internal/daemon", "internal/daemon/multiuser", "internal/service", "internal/jsondoc", "internal/httpapi", "internal/rankset", "internal/export", "internal/draw/graph", "internal/draw/heatmap", "internal/draw/timeline", "internal/units", "internal/printable", "internal/export/gxl", "internal/export/mtf"},
+	"cmd/efg":                      {"internal/web", "internal/site", "signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/sections", "internal/analysis/check", "internal/analysis/waitfor", "internal/analysis/phases", "internal/analysis/match", "internal/analysis/clocks", "internal/analysis/efficiency", "internal/analysis/findings", "internal/analysis/waits", "internal/analysis/whatif", "internal/analysis/diff", "internal/analysis/loops", "internal/analysis/timeline", "internal/analysis/query", "internal/analysis/sql", "efg/text", "hook", "internal/segment", "internal/symbolize", "internal/durable", "internal/merge", "internal/recording", "internal/live", "internal/daemon", "internal/daemon/multiuser", "internal/service", "internal/jsondoc", "internal/httpapi", "internal/rankset", "internal/export", "internal/draw/graph", "internal/draw/heatmap", "internal/draw/timeline", "internal/units", "internal/printable", "internal/export/gxl", "internal/export/mtf"},
 }
 
 // mayImportInTests says what else the tests of a package may import.
@@ -111,7 +112,7 @@ var mayImportInTests = map[string][]string{
 	"internal/analysis/efficiency": {"internal/testing/sim", "internal/testing/testrun"},
 	"internal/analysis/whatif":     {"internal/testing/testrun"},
 	"internal/analysis/findings":   {"internal/testing/sim", "internal/testing/testrun"},
-	"internal/analysis/waits":      {"internal/testing/groundtruth", "internal/testing/sim", "internal/testing/testrun"},
+	"internal/analysis/waits":      {"internal/analysis/phases", "internal/testing/groundtruth", "internal/testing/sim", "internal/testing/testrun"},
 	"internal/analysis/timeline":   {"internal/testing/sim", "internal/testing/testrun"},
 	"internal/units":               {},
 	"internal/draw/raster":         {},

@@ -11,7 +11,9 @@ import (
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/efficiency"
+	"github.com/efg-tools/efg/internal/analysis/loops"
 	"github.com/efg-tools/efg/internal/analysis/match"
+	"github.com/efg-tools/efg/internal/analysis/sections"
 	"github.com/efg-tools/efg/internal/analysis/waits"
 	"github.com/efg-tools/efg/internal/analysis/whatif"
 	"github.com/efg-tools/efg/internal/rankset"
@@ -41,6 +43,7 @@ type Finding struct {
 	Time, Of int64
 	Ranks    []int         // that it is about; nil: all, or none
 	Region   *waits.Region // where; nil: nowhere
+	Loop     *loops.Name   // in which loop; nil: in none, or it is not known
 }
 
 // MostEvents bounds the runs whose calls are followed one by one. Of larger ones, less is said.
@@ -162,8 +165,8 @@ func waiting(w *waits.Report) []Finding {
 	for i := range w.Causes {
 		if c := &w.Causes[i]; c.At.Op != "" {
 			took := c.Short + c.Long
-			text := fmt.Sprintf("%s of the waiting is caused by %s, where %s %s longer than those that wait.", percent(took, w.Waiting), region(&c.Region), ranks(c.Ranks), verb(c.Ranks, "takes", "take"))
-			return append(list, Finding{Kind: Cause, Text: text, Time: took, Of: w.Waiting, Ranks: numbers(c.Ranks), Region: &c.Region})
+			text := fmt.Sprintf("%s of the waiting is caused by %s%s, where %s %s longer than those that wait.", percent(took, w.Waiting), region(&c.Region), inLoop(c.Loop), ranks(c.Ranks), verb(c.Ranks, "takes", "take"))
+			return append(list, Finding{Kind: Cause, Text: text, Time: took, Of: w.Waiting, Ranks: numbers(c.Ranks), Region: &c.Region, Loop: c.Loop})
 		}
 	}
 	return list
@@ -173,8 +176,8 @@ func waiting(w *waits.Report) []Finding {
 func longest(w *waits.Report) *Finding {
 	for i := range w.Path.Rows {
 		if r := &w.Path.Rows[i]; r.At.Op != "" {
-			text := fmt.Sprintf("The critical path is for %s of its time in %s.", percent(r.Time, w.Path.Time), region(&r.Region))
-			return &Finding{Kind: Path, Text: text, Time: r.Time, Of: w.Path.Time, Region: &r.Region}
+			text := fmt.Sprintf("The critical path is for %s of its time in %s%s.", percent(r.Time, w.Path.Time), region(&r.Region), inLoop(r.Loop))
+			return &Finding{Kind: Path, Text: text, Time: r.Time, Of: w.Path.Time, Region: &r.Region, Loop: r.Loop}
 		}
 	}
 	return nil
@@ -241,6 +244,13 @@ func verb(list []waits.RankTime, one, many string) string {
 		return one
 	}
 	return many
+}
+
+func inLoop(l *loops.Name) string {
+	if l == nil {
+		return ""
+	}
+	return " in " + sections.LoopText(*l)
 }
 
 func place(p waits.Place) string { return strings.TrimSpace(p.Op + " " + p.Site) }

@@ -86,13 +86,7 @@ func Summarize(run *runfile.Run, procs []int, progress ...analysis.Progress) (*S
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{
-		names: reconstruct.NewNames(nil, sites), known: map[uint64]bool{}, texts: map[uint64]string{},
-		forests: map[string]*Forest{}, ofClass: map[classStream]*Forest{}, groups: map[string]*Group{},
-	}
-	for _, s := range sites {
-		b.known[s.Word] = true
-	}
+	b := newBuilder(sites)
 	if err := analysis.EachProcess(run, procs, b.process, progress...); err != nil {
 		return nil, err
 	}
@@ -230,12 +224,7 @@ func (b *builder) add(p *efg.Process, s *efg.Stream, forest *Forest, nodes []ana
 	defer b.mu.Unlock()
 	g := b.groups[key]
 	if g == nil {
-		g = &Group{Thread: s.Thread, Rows: make([]Row, len(forest.Loops))}
-		for i := range g.Rows {
-			l := &forest.Loops[i]
-			h := &nodes[l.Header]
-			g.Rows[i] = Row{Parent: l.Parent, Depth: l.Depth, Op: h.Op, Site: b.site(p, h.Site), Irreducible: l.Irreducible}
-		}
+		g = &Group{Thread: s.Thread, Rows: b.rows(p, forest, nodes)}
 		b.groups[key] = g
 	}
 	first := len(g.Ranks) == 0
@@ -250,6 +239,17 @@ func (b *builder) add(p *efg.Process, s *efg.Stream, forest *Forest, nodes []ana
 	for i := range g.Rows {
 		g.Rows[i].add(&forest.Loops[i], nodes, first)
 	}
+}
+
+// rows says where the loops of a stream begin. The caller holds the lock.
+func (b *builder) rows(p *efg.Process, forest *Forest, nodes []analysis.Node) []Row {
+	rows := make([]Row, len(forest.Loops))
+	for i := range rows {
+		l := &forest.Loops[i]
+		h := &nodes[l.Header]
+		rows[i] = Row{Parent: l.Parent, Depth: l.Depth, Op: h.Op, Site: b.site(p, h.Site), Irreducible: l.Irreducible}
+	}
+	return rows
 }
 
 // add adds a stream's loop.

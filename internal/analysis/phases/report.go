@@ -37,6 +37,7 @@ type Row struct {
 	Dilation       *Dilation // if each call's times were recorded
 
 	first [2]int // rank and order there
+	kind  kind
 }
 
 // Dilation is the time from the first to the last arrival at the calls that end phases, in
@@ -113,7 +114,7 @@ func New(run *runfile.Run, procs []int, progress ...analysis.Progress) (*Report,
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{run: run, rows: map[kind]*Row{}, traces: map[runfile.ClassKey]*phaseTrace{}, sites: map[uint64]string{}, names: newNames(sites)}
+	b := newBuilder(run, sites)
 	if err := analysis.EachProcess(run, procs, b.process, progress...); err != nil {
 		return nil, err
 	}
@@ -128,7 +129,9 @@ func New(run *runfile.Run, procs []int, progress ...analysis.Progress) (*Report,
 	return b.finish(), nil
 }
 
-func newNames(sites []runfile.Site) *reconstruct.Names { return reconstruct.NewNames(nil, sites) }
+func newBuilder(run *runfile.Run, sites []runfile.Site) *builder {
+	return &builder{run: run, rows: map[kind]*Row{}, traces: map[runfile.ClassKey]*phaseTrace{}, sites: map[uint64]string{}, names: reconstruct.NewNames(nil, sites)}
+}
 
 func (b *builder) process(p *analysis.Process) error {
 	way, err := b.phaseTrace(p)
@@ -418,6 +421,7 @@ func (b *builder) finish() *Report {
 	r := &b.report
 	b.dilate()
 	for k, row := range b.rows {
+		row.kind = k
 		row.From, row.Until = Place{k.from.op, b.sites[k.from.site]}, Place{k.until.op, b.sites[k.until.site]}
 		row.Busy /= float64(row.Ranks)
 		if row.Ranks < r.Ranks {

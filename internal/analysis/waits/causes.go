@@ -3,6 +3,8 @@ package waits
 import (
 	"cmp"
 	"slices"
+
+	"github.com/efg-tools/efg/internal/analysis/loops"
 )
 
 // Region is where time is spent: in a call, or computing between two calls, of which From is ""
@@ -19,7 +21,8 @@ type Cause struct {
 	// Short is the waiting for the late ranks themselves, Long that which these waits caused
 	// in turn.
 	Short, Long int64
-	Ranks       []RankTime // the late ones, by both together
+	Ranks       []RankTime  // the late ones, by both together
+	Loop        *loops.Name // where most of it is; nil if that is no loop
 }
 
 // PathRow is the part of the critical path in a region. Times are in ns.
@@ -29,6 +32,29 @@ type PathRow struct {
 	// Mean is the mean time of the ranks in the region. The difference is the critical imbalance:
 	// what could be gained at most if all ranks shared the work.
 	Mean float64
+	Loop *loops.Name // where most of it is; nil if that is no loop
+}
+
+// SectionTimes are what a part of the program has of the waiting that is caused and of the critical
+// path, ns.
+type SectionTimes struct {
+	Short, Long int64      // waiting, as in Cause
+	Ranks       []RankTime // that cause it
+	Path        int64      // the critical path
+	Mean        float64    // of the ranks' times there, without waiting
+}
+
+// LoopRow is what a loop has, without the loops in it.
+type LoopRow struct {
+	Loop loops.Name // Number is "" for calls in no loop
+	SectionTimes
+}
+
+// PhaseRow is what a kind of phases has.
+type PhaseRow struct {
+	Row         int   // the number of the row in the report about phases, from 1; 0: calls whose phase is unknown
+	From, Until Place // Op is "" for the beginning and the end of the recording
+	SectionTimes
 }
 
 // Path is the critical path: what determined the end of the run.
@@ -58,31 +84,56 @@ func (d *delays) regionTexts(places []Place) []Region {
 
 // causes are what waits are due to, the most expensive first.
 func (d *delays) causes(texts []Region) []Cause {
-	type sum struct {
-		short, long float64
-		ranks       map[int]int64
-	}
-	sums := map[int32]*sum{}
+	sums := map[int32]*costSum{}
 	for c, x := range d.costs {
 		s := sums[c.region]
 		if s == nil {
-			s = &sum{ranks: map[int]int64{}}
+			s = newCostSum()
 			sums[c.region] = s
 		}
-		s.short += x.short
-		s.long += x.long
-		if c.process >= 0 {
-			s.ranks[d.b.trace.Processes[c.process].Rank] += int64(x.short + x.long)
-		}
+		s.add(d, c, x)
 	}
 	var list []Cause
 	for r, s := range sums {
-		list = append(list, Cause{texts[r], int64(s.short + 0.5), int64(s.long + 0.5), sortedTimes(s.ranks)})
+		list = append(list, Cause{texts[r], int64(s.short + 0.5), int64(s.long + 0.5), sortedTimes(s.ranks), d.mostIn(s.sections)})
 	}
 	slices.SortFunc(list, func(x, y Cause) int {
 		return cmp.Or(cmp.Compare(y.Short+y.Long, x.Short+x.Long), compareRegions(&x.Region, &y.Region))
 	})
 	return list
+}
+
+// costSum adds up costs.
+type costSum struct {
+	short, long float64
+	ranks       map[int]int64
+	sections    map[int32]float64
+}
+
+func newCostSum() *costSum { return &costSum{ranks: map[int]int64{}, sections: map[int32]float64{}} }
+
+func (s *costSum) add(d *delays, c cause, x *cost) {
+	s.short += x.short
+	s.long += x.long
+	s.sections[c.section] += x.short + x.long
+	if c.process >= 0 {
+		s.ranks[d.b.trace.Processes[c.process].Rank] += int64(x.short + x.long)
+	}
+}
+
+// mostIn is the loop where more than half of some times by section are.
+func (d *delays) mostIn(times map[int32]float64) *loops.Name {
+	sum, byLoop := 0.0, map[int32]float64{}
+	for section, t := range times {
+		byLoop[d.b.sections.At(section).Loop] += t
+		sum += t
+	}
+	for loop, t := range byLoop {
+		if loop >= 0 && 2*t > sum {
+			return &d.b.sections.Loops[loop]
+		}
+	}
+	return nil
 }
 
 func compareRegions(x, y *Region) int {
@@ -116,6 +167,8 @@ func (d *delays) path(texts []Region) Path {
 		return p
 	}
 	times, ranks := make([]int64, len(d.list)), map[int]int64{}
+	in := make([]map[int32]float64, len(d.list))
+	d.onPath = map[int32]int64{}
 	process := int32(-1)
 	for n := last.nodeOf(last.path, last.next); n != nil; n = n.before {
 		if n.process != process && process >= 0 {
@@ -128,13 +181,18 @@ func (d *delays) path(texts []Region) Path {
 				continue
 			}
 			times[r.region] += r.time
+			if in[r.region] == nil {
+				in[r.region] = map[int32]float64{}
+			}
+			in[r.region][r.section] += float64(r.time)
+			d.onPath[r.section] += r.time
 			ranks[d.b.trace.Processes[process].Rank] += r.time
 			p.Time += r.time
 		}
 	}
 	for r, t := range times {
 		if t > 0 {
-			p.Rows = append(p.Rows, PathRow{texts[r], t, float64(d.totals[r]) / float64(max(len(d.b.trace.Processes), 1))})
+			p.Rows = append(p.Rows, PathRow{texts[r], t, float64(d.totals.regions[r]) / float64(max(len(d.b.trace.Processes), 1)), d.mostIn(in[r])})
 		}
 	}
 	slices.SortFunc(p.Rows, func(x, y PathRow) int {

@@ -5,10 +5,12 @@ import (
 	"slices"
 
 	"github.com/efg-tools/efg/internal/analysis/match"
+	"github.com/efg-tools/efg/internal/analysis/sections"
 )
 
-// cause is what made a process late: a region in which it took longer than the one that waited.
-type cause struct{ process, region int32 }
+// cause is what made a process late: a region in which it took longer than the one that waited,
+// and the section of the program where that was.
+type cause struct{ process, region, section int32 }
 
 // Causes that are no region: the late process took no longer since both last met, as far as that
 // is known; and what is left of many small ones.
@@ -48,23 +50,25 @@ type delays struct {
 	regions   map[regionKey]int32
 	list      []regionKey // by number
 	inCalls   []int32     // regions of calls, by site
-	totals    []int64
+	totals    totals
 	postings  []posting // by operation
 	calls     map[*match.Collective]uint64
 	number    uint64 // of collective calls
 	costs     map[cause]*cost
 	excess    []int64  // by region
 	compared  []uint64 // by region: the comparison that excess is of
+	late      []late   // by region: the late process's part of it
 	turn      uint64
 	touched   []int32
 	waits     []*span
 	parts     map[cause]float64
+	onPath    map[int32]int64 // time of the critical path, by section
 }
 
 func newDelays(b *builder) *delays {
 	d := &delays{
 		b: b, histories: make([]history, len(b.trace.Threads)), contacts: map[pair]contact{}, regions: map[regionKey]int32{},
-		list: []regionKey{{}}, totals: []int64{0}, excess: []int64{0}, compared: []uint64{0}, calls: map[*match.Collective]uint64{}, costs: map[cause]*cost{}, parts: map[cause]float64{},
+		list: []regionKey{{}}, totals: totals{regions: []int64{0}}, excess: []int64{0}, compared: []uint64{0}, late: []late{{}}, calls: map[*match.Collective]uint64{}, costs: map[cause]*cost{}, parts: map[cause]float64{},
 	}
 	size := spansOf(len(d.histories))
 	for i, t := range b.trace.Threads {
@@ -80,7 +84,8 @@ func (d *delays) region(from, at int32) int32 {
 		r = int32(len(d.list))
 		d.regions[key] = r
 		d.list = append(d.list, key)
-		d.totals, d.excess, d.compared = append(d.totals, 0), append(d.excess, 0), append(d.compared, 0)
+		d.totals.regions, d.excess, d.compared = append(d.totals.regions, 0), append(d.excess, 0), append(d.compared, 0)
+		d.late = append(d.late, late{})
 	}
 	return r
 }
@@ -103,6 +108,8 @@ func (d *delays) enter(c *match.Call) {
 	if h.polling && c.Began == c.Enter {
 		d.endPolls(h)
 	}
+	var before int32
+	before, h.section = d.b.sections.Enter(c)
 	if h.site == 0 {
 		h.last = c.Enter
 	}
@@ -110,7 +117,7 @@ func (d *delays) enter(c *match.Call) {
 		if h.gap.from != h.site || h.gap.at != site {
 			h.gap, h.gapRegion = regionKey{h.site, site}, d.region(h.site, site)
 		}
-		h.add(h.gapRegion, c.Enter-h.last, nil)
+		h.add(h.gapRegion, before, c.Enter-h.last, nil)
 		h.last = c.Enter
 	}
 	for _, o := range c.Posted {
@@ -123,7 +130,7 @@ func (d *delays) enter(c *match.Call) {
 
 // endPolls: polls found nothing, and the program went on.
 func (d *delays) endPolls(h *history) {
-	h.add(h.poll, h.polled-h.last, nil)
+	h.add(h.poll, h.section, h.polled-h.last, nil)
 	h.polling, h.last = false, max(h.last, h.polled)
 }
 
@@ -145,14 +152,17 @@ func (d *delays) exit(c *match.Call, found []Instance, selected bool) {
 		case f.Culprit != nil:
 			waited, culprit, apart = waited+f.Time, f.Culprit, f.State.Apart()
 		case selected && !f.State.Apart():
-			d.cost(cause{h.process, region}).short += float64(f.Time)
+			d.cost(cause{h.process, region, h.section}).short += float64(f.Time)
 		}
 	}
 	if culprit != nil {
 		d.wait(h, c.Thread, culprit, region, waited, selected && !apart, apart)
 		total -= waited
 	}
-	h.add(region, total, nil)
+	h.add(region, h.section, total, nil)
+	if c.Proc != nil && c.Proc.Setup() {
+		d.totals.apart(h.section, total)
+	}
 	h.polling, h.last, h.site = false, max(h.last, c.Exit), site
 	for _, o := range c.Done {
 		d.meet(h, c, o)
@@ -196,7 +206,7 @@ func (d *delays) wait(h *history, t *match.Thread, culprit *match.Operation, reg
 	} else {
 		e = &explanation{}
 	}
-	h.add(region, time, e)
+	h.add(region, h.section, time, e)
 	if p.node == nil {
 		p.node = late.nodeOf(p.path, p.next)
 	}
@@ -205,9 +215,10 @@ func (d *delays) wait(h *history, t *match.Thread, culprit *match.Operation, reg
 
 // since returns from which spans on two threads have not met, of those that are kept. If they met
 // in a collective call, which b left late by some time, it returns that too.
-func (d *delays) since(a, b *history, ta, tb *match.Thread) (fromA, fromB uint64, late int64, in int32) {
+func (d *delays) since(a, b *history, ta, tb *match.Thread) (fromA, fromB uint64, lag int64, in cause) {
+	in.process = b.process
 	if x, y := lastMeeting(a, b); x != nil {
-		fromA, fromB, late, in = x.next, y.next, y.exit-x.exit, y.region
+		fromA, fromB, lag, in.region, in.section = x.next, y.next, y.exit-x.exit, y.region, y.in
 	}
 	p, swapped := pairOf(ta, tb)
 	if x, ok := d.contacts[p]; ok {
@@ -215,10 +226,10 @@ func (d *delays) since(a, b *history, ta, tb *match.Thread) (fromA, fromB uint64
 			x = contact{x.high, x.low}
 		}
 		if x.low > fromA {
-			fromA, fromB, late = x.low, x.high, 0
+			fromA, fromB, lag = x.low, x.high, 0
 		}
 	}
-	return max(fromA, a.oldest()), max(fromB, b.oldest()), late, in
+	return max(fromA, a.oldest()), max(fromB, b.oldest()), lag, in
 }
 
 // explain compares what both threads did since they last met: where the late one took longer, and
@@ -233,6 +244,7 @@ func (d *delays) explain(a, b *history, ta *match.Thread, culprit *match.Operati
 		switch {
 		case s.wait == nil:
 			d.touch(s.region, s.time)
+			d.late[s.region].add(s)
 		case len(s.wait.shares) > 0:
 			d.waits = append(d.waits, s)
 			sum += s.time
@@ -251,7 +263,7 @@ func (d *delays) explain(a, b *history, ta *match.Thread, culprit *match.Operati
 	rest := time
 	for _, r := range d.touched {
 		if x := scale * float64(d.excess[r]); x > 0 {
-			d.blame(cause{b.process, r}, x, counts, false)
+			d.blameRegion(b, r, fromB, until, x, counts)
 			rest -= x
 		}
 	}
@@ -262,11 +274,11 @@ func (d *delays) explain(a, b *history, ta *match.Thread, culprit *match.Operati
 		rest -= scale * float64(s.time)
 	}
 	if x := min(rest, float64(lag)); x > 0 {
-		d.blame(cause{b.process, in}, x, counts, false)
+		d.blame(in, x, counts, false)
 		rest -= x
 	}
 	if rest > 0 {
-		d.blame(cause{b.process, unexplained}, rest, counts, false)
+		d.blame(cause{b.process, unexplained, sections.None}, rest, counts, false)
 	}
 	return d.explanation(time)
 }
@@ -274,10 +286,38 @@ func (d *delays) explain(a, b *history, ta *match.Thread, culprit *match.Operati
 // touch adds to the time by which the late process took longer in a region.
 func (d *delays) touch(region int32, time int64) {
 	if d.compared[region] != d.turn {
-		d.compared[region], d.excess[region] = d.turn, 0
+		d.compared[region], d.excess[region], d.late[region] = d.turn, 0, late{}
 		d.touched = append(d.touched, region)
 	}
 	d.excess[region] += time
+}
+
+// late is what a late process did in a region since it met the one that waits: the time, and the
+// section, if that was one only.
+type late struct {
+	time    int64
+	section int32
+	several bool
+}
+
+func (l *late) add(s *span) {
+	l.several = l.several || l.time > 0 && l.section != s.section
+	l.time, l.section = l.time+s.time, s.section
+}
+
+// blameRegion blames a region for a time: in proportion to the late process's time in each of the
+// sections where it was in this region.
+func (d *delays) blameRegion(b *history, region int32, from, until uint64, time float64, counts bool) {
+	l := &d.late[region]
+	if !l.several {
+		d.blame(cause{b.process, region, l.section}, time, counts, false)
+		return
+	}
+	for i := from; i < until; i++ {
+		if s := b.at(i); s.wait == nil && s.region == region {
+			d.blame(cause{b.process, region, s.section}, time*float64(s.time)/float64(l.time), counts, false)
+		}
+	}
 }
 
 func (d *delays) blame(c cause, time float64, counts, indirect bool) {
@@ -301,13 +341,13 @@ func (d *delays) explanation(time float64) *explanation {
 		sum += t
 	}
 	if sum <= 0 {
-		return &explanation{[]share{{cause{nobody, unexplained}, 1}}}
+		return &explanation{[]share{{cause{nobody, unexplained, sections.None}, 1}}}
 	}
 	slices.SortFunc(list, func(x, y share) int {
-		return cmp.Or(cmp.Compare(y.part, x.part), cmp.Compare(x.process, y.process), cmp.Compare(x.region, y.region))
+		return cmp.Or(cmp.Compare(y.part, x.part), cmp.Compare(x.process, y.process), cmp.Compare(x.region, y.region), cmp.Compare(x.section, y.section))
 	})
 	if len(list) > mostShares {
-		rest := share{cause: cause{nobody, unexplained}}
+		rest := share{cause: cause{nobody, unexplained, sections.None}}
 		for _, x := range list[mostShares-1:] {
 			rest.part += x.part
 		}

@@ -12,9 +12,10 @@ const inCall = -1
 
 // span is a part of a thread's time: in a region, or waiting.
 type span struct {
-	region int32
-	time   int64
-	wait   *explanation // of a wait
+	region  int32
+	section int32 // of the program
+	time    int64
+	wait    *explanation // of a wait
 }
 
 // history has the last spans of a thread, and where it stands on the critical path.
@@ -31,8 +32,9 @@ type history struct {
 	meets     []meeting
 	gap       regionKey // of the last computation
 	gapRegion int32
+	section   int32 // of the call at hand
 	path      pathEnd
-	totals    *[]int64 // of all threads, by region
+	totals    *totals // of all threads
 }
 
 // meeting is a collective call: when and where it was left, and the next span after it.
@@ -41,6 +43,7 @@ type meeting struct {
 	next   uint64
 	exit   int64
 	region int32
+	in     int32 // section
 }
 
 // fewMeetings is the number of collective calls of a thread that are kept to find the last one
@@ -72,7 +75,7 @@ func (h *history) oldest() uint64 {
 }
 
 // add appends a span that ends the thread's time at a moment.
-func (h *history) add(region int32, time int64, wait *explanation) {
+func (h *history) add(region, section int32, time int64, wait *explanation) {
 	if time <= 0 {
 		return
 	}
@@ -82,10 +85,10 @@ func (h *history) add(region int32, time int64, wait *explanation) {
 	if h.next-h.path.from == uint64(len(h.ring))-1 && len(h.ring) == h.limit {
 		h.fold()
 	}
-	*h.at(h.next) = span{region, time, wait}
+	*h.at(h.next) = span{region, section, time, wait}
 	h.next++
 	if wait == nil {
-		(*h.totals)[region] += time
+		h.totals.add(region, section, time)
 	}
 }
 
@@ -95,7 +98,7 @@ func (h *history) met(call uint64, exit int64, region int32) {
 		copy(h.meets, h.meets[1:])
 		h.meets = h.meets[:fewMeetings-1]
 	}
-	h.meets = append(h.meets, meeting{call, h.next, exit, region})
+	h.meets = append(h.meets, meeting{call, h.next, exit, region, h.section})
 }
 
 // lastMeeting returns the last collective call of two threads, as each of them left it; nil if
@@ -113,6 +116,13 @@ func lastMeeting(a, b *history) (byA, byB *meeting) {
 		}
 	}
 	return nil, nil
+}
+
+// apart takes the time of a call that begins or ends MPI out of that of its section.
+func (t *totals) apart(section int32, time int64) {
+	if time > 0 {
+		t.sections[section] -= time
+	}
 }
 
 // pair names two threads, the one with the lower index first.
@@ -137,8 +147,19 @@ type pathNode struct {
 }
 
 type regionTime struct {
-	region int32
-	time   int64
+	region, section int32
+	time            int64
+}
+
+// totals are times without waits, by region and by section.
+type totals struct{ regions, sections []int64 }
+
+func (t *totals) add(region, section int32, time int64) {
+	t.regions[region] += time
+	for int(section) >= len(t.sections) {
+		t.sections = append(t.sections, 0)
+	}
+	t.sections[section] += time
 }
 
 // pathEnd is the critical path up to a span of a thread: what was before, and the spans from one
@@ -168,10 +189,10 @@ func (h *history) nodeOf(p pathEnd, until uint64) *pathNode {
 
 func (n *pathNode) add(s *span) {
 	for i := range n.regions {
-		if n.regions[i].region == s.region {
+		if n.regions[i].region == s.region && n.regions[i].section == s.section {
 			n.regions[i].time += s.time
 			return
 		}
 	}
-	n.regions = append(n.regions, regionTime{s.region, s.time})
+	n.regions = append(n.regions, regionTime{s.region, s.section, s.time})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/match"
+	"github.com/efg-tools/efg/internal/analysis/sections"
 )
 
 // Place is a call in the program. Op is "" if there is none.
@@ -68,8 +69,12 @@ type Report struct {
 	Rows   []Row
 	ByRank []RankRow
 	// Causes add up to Waiting; the most expensive come first.
-	Causes  []Cause
-	Path    Path
+	Causes []Cause
+	Path   Path
+	// Loops and Phases say how much of the caused waiting and of the critical path each of them has:
+	// by cost, and in the order of the program. Both add up to all.
+	Loops   []LoopRow
+	Phases  []PhaseRow
 	Matched match.Summary
 	// Untimed are threads without times, Ended processes whose recording ends early.
 	Untimed, Ended int
@@ -84,7 +89,10 @@ func New(run *runfile.Run, procs []int, progress ...analysis.Progress) (*Report,
 	if err != nil {
 		return nil, err
 	}
-	b := newBuilder(trace, procs)
+	b, err := newBuilder(run, trace, procs)
+	if err != nil {
+		return nil, err
+	}
 	summary, err := trace.Walk(context.Background(), b, func(done uint64) {
 		for _, p := range progress {
 			p(done * uint64(len(procs)) / max(trace.Events, 1))
@@ -129,13 +137,14 @@ type builder struct {
 	threads  []threadTimes
 	sites    *match.Sites
 	sums     map[rowKey]*sum
+	sections *sections.Sections
 	delays   *delays
 	waiting  []int64 // by process
 	caused   []int64
 }
 
-func newBuilder(t *match.Trace, procs []int) *builder {
-	b := &builder{
+func newBuilder(run *runfile.Run, t *match.Trace, procs []int) (b *builder, err error) {
+	b = &builder{
 		Classifier: NewClassifier(t), trace: t, selected: make([]bool, len(t.Processes)), threads: make([]threadTimes, len(t.Threads)),
 		sites: match.NewSites(t), sums: map[rowKey]*sum{}, waiting: make([]int64, len(t.Processes)), caused: make([]int64, len(t.Processes)),
 	}
@@ -147,7 +156,8 @@ func newBuilder(t *match.Trace, procs []int) *builder {
 	}
 	b.report.Untimed, b.report.Ended, b.report.End = t.Untimed, t.Ended, t.Until()
 	b.delays = newDelays(b)
-	return b
+	b.sections, err = sections.New(run, t)
+	return b, err
 }
 
 // site is the number of a node's callsite.
@@ -218,6 +228,7 @@ func (b *builder) finish(texts []Place) *Report {
 	b.ranks()
 	regions := b.delays.regionTexts(texts)
 	r.Causes, r.Path = b.delays.causes(regions), b.delays.path(regions)
+	r.Loops, r.Phases = b.delays.bySection()
 	var states [States]StateRow
 	for key, s := range b.sums {
 		row := Row{
