@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
-	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/testing/sim"
 )
@@ -44,7 +43,7 @@ func FuzzHostile(f *testing.F) {
 		if err != nil {
 			return
 		}
-		b := &builder{rows: map[kind]*Row{}, traces: map[runfile.ClassKey]*phaseTrace{}, sites: map[uint64]string{}, names: newNames(nil)}
+		b := newBuilder(nil, nil)
 		if b.process(p) == nil {
 			b.finish()
 		}
