@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/internal/analysis/efficiency"
+	"github.com/efg-tools/efg/internal/analysis/sections"
 	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/units"
 )
@@ -18,6 +19,8 @@ import (
 type efficiencyOptions struct {
 	scaling string
 	windows int
+	loops   bool
+	phases  bool
 	clock   string
 	top     int
 	json    bool
@@ -43,10 +46,14 @@ whether the ranks compute as much as they should. Strong and weak scaling are to
 how the computation grows with the number of ranks, or by --scaling. Of runs with three
 numbers of ranks or more, models of the time at each callsite tell which will dominate.
 
+--loops and --phases show the factors for each loop and each kind of phases, as efg loops
+and efg phases number them.
+
 Serialisation and transfer, and --windows, need the times of each call, the
 rest times of any kind. See docs/efficiency.md.`,
 		Example: `  efg efficiency jacobi.efg
   efg efficiency traced.efg --windows 5
+  efg efficiency jacobi.efg --loops --phases
   efg efficiency jacobi.efg traced.efg --scaling strong --json
   efg efficiency jacobi.efg traced.efg jacobi.efg --top 3`,
 		Args:              argCount(cobra.MinimumNArgs(1)),
@@ -58,6 +65,8 @@ rest times of any kind. See docs/efficiency.md.`,
 	f := cmd.Flags()
 	f.StringVar(&opt.scaling, "scaling", "auto", "how the work grows with the ranks: strong (not at all), weak (in proportion), auto")
 	f.IntVar(&opt.windows, "windows", 0, "divide each run into this many parts of equal time")
+	f.BoolVar(&opt.loops, "loops", false, "show each loop, too")
+	f.BoolVar(&opt.phases, "phases", false, "show each kind of phases, too")
 	clockFlag(cmd, &opt.clock)
 	f.IntVar(&opt.top, "top", 10, "callsites whose models to show; 0: all")
 	f.BoolVar(&opt.json, "json", false, "write JSON")
@@ -109,7 +118,7 @@ func efficiencyOf(path string, opt *efficiencyOptions, sites bool, errOut io.Wri
 		return nil, nil, err
 	}
 	bar := newProgress(errOut, "ranks", uint64(len(r.Procs)))
-	e, err := efficiency.New(r, opt.windows, bar.show)
+	e, err := efficiency.New(r, efficiency.Parts{Windows: opt.windows, Loops: opt.loops, Phases: opt.phases}, bar.show)
 	bar.close()
 	if errors.Is(err, efficiency.ErrNoTimes) {
 		return nil, nil, usageError("%s: %w", path, err)
@@ -193,6 +202,8 @@ func writeEfficiency(w *bufio.Writer, paths []string, runs []*efficiency.Run, c 
 	t.write(w)
 	for i, r := range runs {
 		windowTable(w, paths[i], r)
+		loopPartTable(w, paths[i], r)
+		phasePartTable(w, paths[i], r)
 	}
 	efficiencyNotes(w, paths, runs, c)
 }
@@ -214,6 +225,46 @@ func windowTable(w io.Writer, path string, r *efficiency.Run) {
 			fmt.Sprintf("%.1f%%", 100*part.LoadBalance()), fmt.Sprintf("%.1f%%", 100*part.Communication()), units.Nanoseconds(float64(x.Most)), rank)
 	}
 	t.write(w)
+}
+
+func loopPartTable(w io.Writer, path string, r *efficiency.Run) {
+	if len(r.Loops) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s, by loop, those in it included\n", path)
+	t := partTable("loop")
+	for i := range r.Loops {
+		partRow(t, &r.Loops[i].Part, sections.LoopText(r.Loops[i].Loop))
+	}
+	t.write(w)
+}
+
+func phasePartTable(w io.Writer, path string, r *efficiency.Run) {
+	if len(r.Phases) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s, by phases, as the rows of efg phases\n", path)
+	t := partTable("row", "from", "until")
+	for i := range r.Phases {
+		p := &r.Phases[i]
+		partRow(t, &p.Part, fmt.Sprint(p.Row), placeText(p.From, "begin"), placeText(p.Until, "end"))
+	}
+	t.write(w)
+}
+
+func partTable(names ...string) *table {
+	t := &table{}
+	t.right("time", "parallel", "load balance", "communication", "mean", "longest", "rank")
+	t.left(names...)
+	return t
+}
+
+func partRow(t *table, p *efficiency.Part, names ...string) {
+	r := p.Run()
+	t.row(append([]string{
+		units.Nanoseconds(float64(p.Time)), fmt.Sprintf("%.1f%%", 100*r.Parallel()), fmt.Sprintf("%.1f%%", 100*r.LoadBalance()), fmt.Sprintf("%.1f%%", 100*r.Communication()),
+		units.Nanoseconds(float64(p.Useful) / float64(max(p.Ranks, 1))), units.Nanoseconds(float64(p.Most)), fmt.Sprint(p.MostRank),
+	}, names...)...)
 }
 
 func efficiencyNotes(w io.Writer, paths []string, runs []*efficiency.Run, c *efficiency.Comparison) {

@@ -69,7 +69,7 @@ var questions = map[string]question{
 	"/phases":     {[]string{"rank", "clock"}, askPhases},
 	"/waits":      {[]string{"rank", "clock"}, askWaits},
 	"/clocks":     {nil, askClocks},
-	"/efficiency": {[]string{"windows", "clock"}, askEfficiency},
+	"/efficiency": {[]string{"windows", "loops", "phases", "clock"}, askEfficiency},
 	"/whatif":     {[]string{"compute", "latency", "overhead", "bandwidth", "ideal", "balance", "clock"}, askWhatif},
 	"/check":      {[]string{"clock"}, askCheck},
 	"/diff":       {[]string{"ranks", "with", "ranges"}, askDiff},
@@ -311,12 +311,12 @@ func (q *query) measure(name string, parse func(string) (float64, error)) *float
 const mostWindows = 10_000
 
 func askEfficiency(q *query) answerer {
-	windows, clock := q.number("windows", 0, 0, mostWindows), q.clock()
+	parts, clock := efficiency.Parts{Windows: q.number("windows", 0, 0, mostWindows), Loops: q.flag("loops"), Phases: q.flag("phases")}, q.clock()
 	return asJSON(func(in *input) (any, error) {
 		if err := correct(in, in.run, clock); err != nil {
 			return nil, err
 		}
-		r, err := efficiency.New(in.run, windows)
+		r, err := efficiency.New(in.run, parts)
 		if errors.Is(err, efficiency.ErrNoTimes) {
 			return nil, &statusError{http.StatusUnprocessableEntity, err.Error()}
 		}

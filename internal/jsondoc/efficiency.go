@@ -33,6 +33,8 @@ type EfficiencyRun struct {
 	Speedup       float64            `json:"speedup"`
 	Untimed       uint64             `json:"untimed"`
 	Windows       []EfficiencyWindow `json:"windows"`
+	Loops         []EfficiencyLoop   `json:"loops"`
+	Phases        []EfficiencyPhase  `json:"phases"`
 	// End is where windows end because later calls have no times of their own, ns since the run
 	// began.
 	End *int64 `json:"end,omitempty"`
@@ -52,6 +54,35 @@ type EfficiencyWindow struct {
 	Useful   int64 `json:"useful"`
 	Most     int64 `json:"most"`
 	MostRank int   `json:"most_rank"`
+}
+
+// EfficiencyPart is a part of the program.
+type EfficiencyPart struct {
+	Ranks         int     `json:"ranks"`
+	Time          int64   `json:"time"`
+	Useful        int64   `json:"useful"`
+	Most          int64   `json:"most"`
+	MostRank      int     `json:"most_rank"`
+	Parallel      float64 `json:"parallel"`
+	LoadBalance   float64 `json:"load_balance"`
+	Communication float64 `json:"communication"`
+}
+
+type EfficiencyLoop struct {
+	Loop LoopName `json:"loop"`
+	EfficiencyPart
+}
+
+type EfficiencyPhase struct {
+	Row   int    `json:"row"`
+	From  *Place `json:"from"`
+	Until *Place `json:"until"`
+	EfficiencyPart
+}
+
+func asEfficiencyPart(p *efficiency.Part) EfficiencyPart {
+	r := p.Run()
+	return EfficiencyPart{p.Ranks, p.Time, p.Useful, p.Most, p.MostRank, r.Parallel(), r.LoadBalance(), r.Communication()}
 }
 
 // EfficiencyModel is how the time of a rank at a callsite, or outside of MPI, grows with the
@@ -87,7 +118,8 @@ func NewEfficiency(paths []string, runs []*efficiency.Run, c *efficiency.Compari
 		k := EfficiencyRun{
 			File: paths[i], Ranks: r.Ranks, Time: r.Time, Setup: r.Setup, Useful: EfficiencyUseful{r.Useful, r.Most, r.MostRank, r.Least, r.LeastRank},
 			Parallel: r.Parallel(), LoadBalance: r.LoadBalance(), Communication: r.Communication(), Reason: r.Reason,
-			Computation: c.Computation[i], Global: c.Computation[i] * r.Parallel(), Speedup: c.Speedup[i], Untimed: r.Untimed, Windows: []EfficiencyWindow{}, End: r.End,
+			Computation: c.Computation[i], Global: c.Computation[i] * r.Parallel(), Speedup: c.Speedup[i], Untimed: r.Untimed, Windows: []EfficiencyWindow{},
+			Loops: []EfficiencyLoop{}, Phases: []EfficiencyPhase{}, End: r.End,
 		}
 		if r.Reason == "" {
 			serialisation, transfer := r.Serialisation(), r.Transfer()
@@ -95,6 +127,14 @@ func NewEfficiency(paths []string, runs []*efficiency.Run, c *efficiency.Compari
 		}
 		for _, w := range r.Windows {
 			k.Windows = append(k.Windows, EfficiencyWindow{w.Begin, w.Time, w.Useful, w.Most, w.MostRank})
+		}
+		for i := range r.Loops {
+			l := &r.Loops[i]
+			k.Loops = append(k.Loops, EfficiencyLoop{*asLoopName(&l.Loop), asEfficiencyPart(&l.Part)})
+		}
+		for i := range r.Phases {
+			p := &r.Phases[i]
+			k.Phases = append(k.Phases, EfficiencyPhase{p.Row, asPlace(p.From.Op, p.From.Site), asPlace(p.Until.Op, p.Until.Site), asEfficiencyPart(&p.Part)})
 		}
 		j.Runs = append(j.Runs, k)
 	}

@@ -39,7 +39,7 @@ var mayImport = map[string][]string{
 	"internal/analysis/clocks":     {"efg", "efg/runfile", "internal/analysis/match"},
 	"internal/analysis/whatif":     {"signature", "efg/runfile", "internal/analysis", "internal/analysis/match", "internal/analysis/waits", "internal/rankset"},
 	"internal/analysis/findings":   {"efg/runfile", "internal/analysis", "internal/analysis/loops", "internal/analysis/sections", "internal/analysis/match", "internal/analysis/efficiency", "internal/analysis/waits", "internal/analysis/whatif", "internal/rankset", "internal/units"},
-	"internal/analysis/efficiency": {"signature", "efg/runfile", "internal/analysis", "internal/analysis/match", "internal/analysis/whatif"},
+	"internal/analysis/efficiency": {"signature", "efg/runfile", "internal/analysis", "internal/analysis/loops", "internal/analysis/match", "internal/analysis/phases", "internal/analysis/whatif"},
 	"internal/analysis/waits":      {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/loops", "internal/analysis/match", "internal/analysis/sections"},
 	"internal/analysis/sections":   {"efg/runfile", "internal/analysis/loops", "internal/analysis/match", "internal/analysis/phases"},
 	"internal/analysis/timeline":   {"signature", "efg", "efg/runfile", "reconstruct"},

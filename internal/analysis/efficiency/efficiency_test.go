@@ -42,7 +42,7 @@ func twoRanks(t *testing.T) *testrun.Script {
 }
 
 func TestTree(t *testing.T) {
-	r, err := New(twoRanks(t).Run(), 2)
+	r, err := New(twoRanks(t).Run(), Parts{Windows: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestIdealNetwork(t *testing.T) {
 	for _, r := range []*testrun.ScriptRank{a, b} {
 		r.Call(180*ms, 190*ms, "MPI_Finalize", nil)
 	}
-	r, err := New(s.Run(), 0)
+	r, err := New(s.Run(), Parts{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,14 +89,14 @@ func TestIdealNetwork(t *testing.T) {
 
 // Without the times of each call serialisation and transfer are unknown, without any all is.
 func TestLessTimes(t *testing.T) {
-	r, err := New(testrun.Simulated(t, sim.Config{Program: "halo", Ranks: 8, Steps: 20, Stats: true}), 3)
+	r, err := New(testrun.Simulated(t, sim.Config{Program: "halo", Ranks: 8, Steps: 20, Stats: true}), Parts{Windows: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r.Reason != NoTrace || r.Ideal != 0 || r.Parallel() <= 0 || r.Parallel() > 1 || r.Serialisation() != 0 || r.Windows != nil {
 		t.Errorf("%+v", r)
 	}
-	if _, err := New(testrun.Simulated(t, sim.Config{Program: "halo", Ranks: 8, Steps: 20}), 0); !errors.Is(err, ErrNoTimes) {
+	if _, err := New(testrun.Simulated(t, sim.Config{Program: "halo", Ranks: 8, Steps: 20}), Parts{}); !errors.Is(err, ErrNoTimes) {
 		t.Error(err)
 	}
 }

@@ -49,7 +49,7 @@ func TestModels(t *testing.T) {
 // The times of a run at its callsites are those of its report, without what is apart.
 func TestSiteTimes(t *testing.T) {
 	run := testrun.Simulated(t, sim.Config{Program: "halo", Ranks: 8, Steps: 20, Stats: true})
-	r, err := New(run, 0)
+	r, err := New(run, Parts{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,6 +36,9 @@ type Run struct {
 	Reason string
 	// Windows divide the run into parts of equal time, if they were asked for.
 	Windows []Window
+	// Loops and Phases are parts of the program, if they were asked for.
+	Loops  []LoopPart
+	Phases []PhasePart
 	// Untimed are calls without times in a run that has times.
 	Untimed uint64
 	// End is where windows end because later calls have no times of their own, ns since the run
@@ -73,13 +76,29 @@ func ratio(part float64, whole int64) float64 {
 	return part / float64(whole)
 }
 
-// New computes the times of a run. windows is into how many parts to divide it, 0: none.
-func New(run *runfile.Run, windows int, progress ...analysis.Progress) (*Run, error) {
+// Parts are the parts of a run whose times are wanted, too.
+type Parts struct {
+	Windows       int // into how many parts of equal time to divide it, 0: none
+	Loops, Phases bool
+}
+
+// New computes the times of a run.
+func New(run *runfile.Run, parts Parts, progress ...analysis.Progress) (*Run, error) {
 	r, err := Times(run, progress...)
 	if err != nil {
 		return nil, err
 	}
-	return r, r.simulate(run, windows)
+	if parts.Loops {
+		if r.Loops, err = Loops(run, progress...); err != nil {
+			return nil, err
+		}
+	}
+	if parts.Phases {
+		if r.Phases, err = Phases(run, progress...); err != nil {
+			return nil, err
+		}
+	}
+	return r, r.simulate(run, parts.Windows)
 }
 
 // Times computes the times of a run that are known without following its calls one by one: all

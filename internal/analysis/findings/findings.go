@@ -64,6 +64,9 @@ func New(run *runfile.Run, progress ...analysis.Progress) ([]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
+	if e.Loops, err = efficiency.Loops(run); err != nil {
+		return nil, err
+	}
 	list := []Finding{utilization(e)}
 	switch events := events(run); {
 	case !run.Meta.Traced():
@@ -109,9 +112,25 @@ func utilization(e *efficiency.Run) Finding {
 	if mean > 0 && float64(e.Most) > (1+least)*mean {
 		f.Ranks = []int{e.MostRank}
 		f.Text += fmt.Sprintf("; rank %d computes longest, %.0f %% longer than the mean", e.MostRank, 100*(float64(e.Most)/mean-1))
+		if f.Loop = longerIn(e, float64(e.Most)-mean); f.Loop != nil {
+			f.Text += ", mostly" + inLoop(f.Loop)
+		}
 	}
 	f.Text += "."
 	return f
+}
+
+// longerIn is the innermost loop in which the rank that computes longest takes at least half of its
+// excess longer than the mean; nil if there is none.
+func longerIn(e *efficiency.Run, excess float64) (in *loops.Name) {
+	for i := range e.Loops {
+		l := &e.Loops[i]
+		mean := float64(l.Useful) / float64(max(l.Ranks, 1))
+		if l.MostRank == e.MostRank && l.Ranks == e.Ranks && 2*(float64(l.Most)-mean) >= excess && (in == nil || strings.Count(l.Loop.Number, ".") > strings.Count(in.Number, ".")) {
+			in = &l.Loop
+		}
+	}
+	return in
 }
 
 // explain follows the calls one by one.

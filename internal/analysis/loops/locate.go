@@ -1,6 +1,10 @@
 package loops
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/reconstruct"
@@ -9,6 +13,12 @@ import (
 // Name names a loop: its number among those of a stream, as 1.2, and the call with which its
 // iterations begin. Two loops of one name, of two ranks, are the same loop of the program.
 type Name struct{ Number, Op, Site string }
+
+// Compare orders names as the numbers are ordered in the program: 1, 1.1, 1.2, 2, 10.
+func (n Name) Compare(o Name) int {
+	a, b := strings.Split(n.Number, "."), strings.Split(o.Number, ".")
+	return slices.CompareFunc(a, b, func(x, y string) int { return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)) })
+}
 
 // Locator finds the loops of streams of a run, once for all that are alike.
 type Locator struct{ b *builder }

@@ -34,7 +34,11 @@ type Row struct {
 	// calls that end them: the mean, the longest, and the rank that needs it.
 	Busy, MostBusy float64
 	MostRank       int
-	Dilation       *Dilation // if each call's times were recorded
+	// MostUseful is the longest time of a rank outside MPI, of MostUsefulRank, MostApp the longest
+	// time in all.
+	MostUseful, MostApp float64
+	MostUsefulRank      int
+	Dilation            *Dilation // if each call's times were recorded
 
 	first [2]int // rank and order there
 	kind  kind
@@ -373,6 +377,10 @@ func (b *builder) add(p *analysis.Process, own map[kind]*share, other *share) {
 		if busy := s.app - s.meeting; r.Ranks == 1 || busy > r.MostBusy || busy == r.MostBusy && p.Data.Rank < r.MostRank {
 			r.MostBusy, r.MostRank = busy, p.Data.Rank
 		}
+		if useful := s.app - s.mpi; r.Ranks == 1 || useful > r.MostUseful || useful == r.MostUseful && p.Data.Rank < r.MostUsefulRank {
+			r.MostUseful, r.MostUsefulRank = useful, p.Data.Rank
+		}
+		r.MostApp = max(r.MostApp, s.app)
 		if at := [2]int{p.Data.Rank, s.order}; at[0] < r.first[0] {
 			r.first = at
 		}

@@ -1,0 +1,137 @@
+package efficiency
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"github.com/efg-tools/efg/efg/runfile"
+	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/internal/analysis/loops"
+	"github.com/efg-tools/efg/internal/analysis/phases"
+)
+
+// Part has the times of a part of the program, in ns: of the Ranks that come there.
+type Part struct {
+	Ranks int
+	// Time is that of the rank that takes longest, Useful the sum of the ranks' useful time, Most
+	// the longest, of MostRank.
+	Time, Useful, Most int64
+	MostRank           int
+}
+
+func (p *Part) add(rank int, useful, time int64) {
+	if p.Ranks == 0 || useful > p.Most || useful == p.Most && rank < p.MostRank {
+		p.Most, p.MostRank = useful, rank
+	}
+	p.Ranks++
+	p.Useful += useful
+	p.Time = max(p.Time, time)
+}
+
+// Run returns the part as a run, for its factors.
+func (p *Part) Run() *Run {
+	return &Run{Ranks: p.Ranks, Time: p.Time, Useful: p.Useful, Most: p.Most, MostRank: p.MostRank}
+}
+
+// LoopPart is a loop, with the loops in it.
+type LoopPart struct {
+	Loop loops.Name
+	Part
+}
+
+// PhasePart is a kind of phases: a row of the report about phases, from 1.
+type PhasePart struct {
+	Row         int
+	From, Until phases.Place
+	Part
+}
+
+// Loops computes the times of each loop, in the order of the program; the time before its first call
+// counts, too. Of a process with several threads it is the one that was recorded longest.
+func Loops(run *runfile.Run, progress ...analysis.Progress) ([]LoopPart, error) {
+	locator, err := loops.NewLocator(run)
+	if err != nil {
+		return nil, err
+	}
+	procs := make([]int, len(run.Procs))
+	for i := range procs {
+		procs[i] = i
+	}
+	var mu sync.Mutex
+	parts := map[loops.Name]*LoopPart{}
+	err = analysis.EachProcess(run, procs, func(p *analysis.Process) error {
+		i, nodes, err := longestThread(p)
+		if err != nil || i < 0 {
+			return err
+		}
+		at, err := locator.Find(p, i)
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for k := range at.Forest.Loops {
+			var t times
+			for _, v := range at.Forest.Loops[k].Nodes {
+				t.add(&nodes[v])
+			}
+			name := at.Names[k]
+			if parts[name] == nil {
+				parts[name] = &LoopPart{Loop: name}
+			}
+			parts[name].add(p.Data.Rank, t.useful, t.useful+t.mpi)
+		}
+		return nil
+	}, progress...)
+	if err != nil {
+		return nil, err
+	}
+	var list []LoopPart
+	for _, p := range parts {
+		list = append(list, *p)
+	}
+	slices.SortFunc(list, func(x, y LoopPart) int {
+		return cmp.Or(x.Loop.Compare(y.Loop), cmp.Compare(x.Loop.Op, y.Loop.Op), cmp.Compare(x.Loop.Site, y.Loop.Site))
+	})
+	return list, nil
+}
+
+// longestThread is the thread of a process that was recorded longest, -1 if there is none.
+func longestThread(p *analysis.Process) (at int, nodes []analysis.Node, err error) {
+	at, longest := -1, int64(-1)
+	for i := range p.Data.Streams {
+		list, err := p.Nodes(i)
+		if err != nil {
+			return -1, nil, err
+		}
+		var t times
+		for k := range list {
+			t.add(&list[k])
+		}
+		if t.useful+t.mpi > longest {
+			at, nodes, longest = i, list, t.useful+t.mpi
+		}
+	}
+	return at, nodes, nil
+}
+
+// Phases computes the times of each kind of phases.
+func Phases(run *runfile.Run, progress ...analysis.Progress) ([]PhasePart, error) {
+	procs := make([]int, len(run.Procs))
+	for i := range procs {
+		procs[i] = i
+	}
+	rep, err := phases.New(run, procs, progress...)
+	if err != nil {
+		return nil, err
+	}
+	var list []PhasePart
+	for i := range rep.Rows {
+		r := &rep.Rows[i]
+		list = append(list, PhasePart{i + 1, r.From, r.Until, Part{
+			Ranks: r.Ranks, Time: int64(r.MostApp), Useful: int64(r.App - r.MPI), Most: int64(r.MostUseful), MostRank: r.MostUsefulRank,
+		}})
+	}
+	return list, nil
+}
