@@ -25,7 +25,7 @@ func main() {
 func run() error {
 	var c sim.Config
 	var grid, out string
-	var segments bool
+	var segments, traced bool
 	flag.StringVar(&c.Program, "program", "halo", "one of "+strings.Join(sim.Programs(), ", "))
 	flag.IntVar(&c.Ranks, "ranks", 1024, "number of ranks")
 	flag.IntVar(&c.Steps, "steps", 100, "steps; of farm, tasks of a worker")
@@ -36,6 +36,7 @@ func run() error {
 	flag.IntVar(&c.Signatures, "signatures", 0, "random: different messages")
 	flag.IntVar(&c.Regrid, "regrid", 0, "mesh: steps from change to change")
 	flag.BoolVar(&c.Stats, "stats", false, "with time statistics")
+	flag.BoolVar(&traced, "traced", false, "periodic halo: with the times of each call, in which no message arrives before it was sent")
 	flag.BoolVar(&segments, "segments", false, "write a segment for each rank, made by the recorder, not a run file for each node")
 	flag.StringVar(&out, "o", "parts", "directory to write to")
 	flag.Parse()
@@ -49,6 +50,10 @@ func run() error {
 	}
 	if segments {
 		return writeSegments(c, out)
+	}
+	if traced {
+		_, err := c.TracedNodes(out, runtime.NumCPU())
+		return err
 	}
 	_, err := c.WriteNodes(out, runtime.NumCPU())
 	return err

@@ -15,9 +15,9 @@ func (nothing) Exit(*Call)  {}
 
 // BenchmarkWalk walks a halo exchange: Mevents/s is the figure.
 func BenchmarkWalk(b *testing.B) {
-	for _, ranks := range []int{64, 512} {
+	for _, ranks := range []int{64, 1024} {
 		run := testrun.Traced(b, sim.Config{Program: "halo", Ranks: ranks, Steps: 64000 / ranks, Periodic: true, Seed: 1})
-		b.Run(map[int]string{64: "64", 512: "512"}[ranks], func(b *testing.B) {
+		b.Run(map[int]string{64: "64", 1024: "1024"}[ranks], func(b *testing.B) {
 			events := uint64(0)
 			for b.Loop() {
 				b.StopTimer()
