@@ -23,12 +23,16 @@ const (
 	Encodings
 )
 
-// fewValues is the length from which a column is given to the adaptive coder, which is slow to
-// decode, only if that saves a tenth.
-const fewValues = 1 << 17
+// The lengths from which it matters how fast a column can be decoded: of most blocks, and of those
+// that AppendFast writes.
+const (
+	fewValues  = 1 << 17
+	fastValues = 1 << 12
+)
 
-// encodeColumn returns the smallest encoding of a column that is not empty.
-func encodeColumn(vals []uint64) (encoding int, payload []byte) {
+// encodeColumn returns the smallest encoding of a column that is not empty. One of patient values or
+// more is given to the adaptive coder, which is slow to decode, only if that saves a tenth.
+func encodeColumn(vals []uint64, patient int) (encoding int, payload []byte) {
 	raw := make([]byte, 0, len(vals)+len(vals)/4)
 	for _, v := range vals {
 		raw = AppendUvarint(raw, v)
@@ -43,7 +47,7 @@ func encodeColumn(vals []uint64) (encoding int, payload []byte) {
 		return encoding, payload
 	}
 	limit := len(payload)
-	if len(vals) >= fewValues {
+	if len(vals) >= patient {
 		limit = limit/10*9 + 1
 	}
 	for _, e := range worthTrying(vals, len(payload)) {

@@ -41,7 +41,7 @@ func FuzzColumn(f *testing.F) {
 		if len(vals) == 0 {
 			return
 		}
-		encoding, payload := encodeColumn(vals)
+		encoding, payload := encodeColumn(vals, fewValues)
 		codes := map[int][]byte{columnPacked: packingOf(vals).pack(vals), encoding: payload}
 		for _, e := range []int{columnAdaptive, columnOrder1, columnPredicted} {
 			codes[e] = adaptColumn(vals, e, math.MaxInt)
@@ -66,7 +66,7 @@ func FuzzColumn(f *testing.F) {
 func FuzzColumnPayload(f *testing.F) {
 	for _, vals := range columns() {
 		vals = vals[:min(len(vals), 300)]
-		encoding, payload := encodeColumn(vals)
+		encoding, payload := encodeColumn(vals, fewValues)
 		f.Add(uint8(encoding), uint16(len(vals)), payload)
 		f.Add(uint8(columnPredicted), uint16(len(vals)), adaptColumn(vals, columnPredicted, math.MaxInt))
 	}
@@ -81,7 +81,7 @@ func FuzzColumnPayload(f *testing.F) {
 		if n == 0 {
 			return
 		}
-		e, code := encodeColumn(vals)
+		e, code := encodeColumn(vals, fewValues)
 		again, err := decodeColumn(e, code, len(vals))
 		if err != nil || !slices.Equal(again, vals) {
 			t.Errorf("%v: encoding %d in place of %d", err, e, encoding)

@@ -34,7 +34,7 @@ func columns() map[string][]uint64 {
 
 func TestColumnsRoundTrip(t *testing.T) {
 	for name, vals := range columns() {
-		encoding, payload := encodeColumn(vals)
+		encoding, payload := encodeColumn(vals, fewValues)
 		got, err := decodeColumn(encoding, payload, len(vals))
 		if err != nil || !slices.Equal(got, vals) {
 			t.Errorf("%s: encoding %d: %v", name, encoding, err)
@@ -71,7 +71,7 @@ func TestLongColumns(t *testing.T) {
 		for i := range vals {
 			vals[i] = value(i)
 		}
-		encoding, payload := encodeColumn(vals)
+		encoding, payload := encodeColumn(vals, fewValues)
 		tried := worthTrying(vals, len(payload)+1)
 		if len(tried) > 1 {
 			t.Errorf("%s: %v are tried", name, tried)

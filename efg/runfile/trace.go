@@ -71,7 +71,7 @@ func tracesOfBatch(batch []placed) ([]encodedTrace, error) {
 				return nil, err
 			}
 		}
-		return []encodedTrace{{0, len(streams), blockTimes, block.Append(nil, blockTimes, cols, 0)}}, nil
+		return []encodedTrace{{0, len(streams), blockTimes, block.AppendFast(nil, blockTimes, cols)}}, nil
 	}
 	var out []encodedTrace
 	for i, s := range streams {
@@ -121,7 +121,7 @@ func streamTraces(s *efg.Stream, m *efg.Checkpoints) ([][]byte, error) {
 		if err := w.put(&cols); err != nil {
 			return nil, err
 		}
-		out = append(out, block.Append(nil, blockTimes, cols, 0))
+		out = append(out, block.AppendFast(nil, blockTimes, cols))
 	}
 	return out, nil
 }
