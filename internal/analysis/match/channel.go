@@ -17,59 +17,57 @@ type channelKey struct {
 	comm, tag uint64
 }
 
-// channel has the operations that have no counterpart yet: of one side only.
+// channel has the operations that have no counterpart yet: of one side only. Its first 64 bytes are
+// what matching needs.
 type channel struct {
-	key      channelKey
 	to       *Process
 	sends    fifo
 	receives fifo
 	probes   []*Operation // that wait for a message
-	pinned   bool         // a node knows it
+	key      channelKey
+	pinned   bool // a node knows it
 }
 
 // fifo are operations in the order in which they were posted.
-type fifo struct {
-	list []*Operation
-	next int
-}
+type fifo struct{ first, last *Operation }
 
-func (f *fifo) push(o *Operation) { f.list = append(f.list, o) }
-
-func (f *fifo) head() *Operation {
-	if f.next == len(f.list) {
-		return nil
+func (f *fifo) push(o *Operation) {
+	o.next = nil
+	if f.first == nil {
+		f.first = o
+	} else {
+		f.last.next = o
 	}
-	return f.list[f.next]
+	f.last = o
 }
 
 func (f *fifo) pop() *Operation {
-	o := f.head()
-	if o == nil {
-		return nil
-	}
-	f.list[f.next] = nil
-	if f.next++; f.next == len(f.list) {
-		f.list, f.next = f.list[:0], 0
-	} else if f.next > 64 && 2*f.next > len(f.list) {
-		f.list = f.list[:copy(f.list, f.list[f.next:])]
-		f.next = 0
+	o := f.first
+	if o != nil {
+		f.first = o.next
 	}
 	return o
 }
 
 func (f *fifo) remove(o *Operation) {
-	for i := f.next; i < len(f.list); i++ {
-		if f.list[i] == o {
-			f.list = append(f.list[:i], f.list[i+1:]...)
-			break
+	var before *Operation
+	for x := f.first; x != nil; before, x = x, x.next {
+		switch {
+		case x != o:
+			continue
+		case before == nil:
+			f.first = o.next
+		default:
+			before.next = o.next
 		}
-	}
-	if f.next == len(f.list) {
-		f.list, f.next = f.list[:0], 0
+		if f.last == o {
+			f.last = before
+		}
+		return
 	}
 }
 
-func (f *fifo) empty() bool { return f.next == len(f.list) }
+func (f *fifo) empty() bool { return f.first == nil }
 
 // channel returns a channel between processes of the run, nil if one of them is not in it.
 func (m *matcher) channel(k channelKey) *channel {

@@ -31,15 +31,17 @@ const (
 // node is what the calls with one signature have in common. What each of them needs is in the
 // first 64 bytes: nodes of many threads do not fit into a cache.
 type node struct {
-	action     action
-	failed     bool
-	completes  bool // its requests
-	frees      bool // its requests
-	cancels    bool
-	wild       bool   // a nonblocking receive that may have any source or tag
-	poll       uint16 // the word that is 0 if it found nothing; 0: not a poll
-	freed      uint16 // word of the object that is gone after it
-	needsWords bool   // its words are looked at
+	action          action
+	failed          bool
+	completes       bool // its requests
+	frees           bool // its requests
+	cancels         bool
+	quiet           bool // when it is left matters to no other thread
+	sends, receives bool
+	wild            bool  // a nonblocking receive that may have any source or tag
+	needsWords      bool  // its words are looked at
+	poll            uint8 // the word that is 0 if it found nothing; 0: not a poll
+	freed           uint8 // word of the object that is gone after it
 	// What all calls of the node have in common; see known.
 	sendKnown, receiveKnown, bytesKnown bool
 
@@ -47,11 +49,11 @@ type node struct {
 	proc                *signature.Proc
 	roles               *signature.Roles
 	sendTo, receiveFrom *channel
-	part                *part
+	bytes               uint64
 
 	words    []uint64 // those that do not differ
-	bytes    uint64
-	slots    slots
+	part     *part
+	places   []int32 // of the requests that it issues, by slot; 0: it has none yet
 	prepared map[uint32]*prepared
 	messages map[uint32]*Operation
 }
@@ -92,20 +94,23 @@ func (n *node) any(from *efg.Node, word int) bool {
 func wildcard(w uint64) bool { return w == signature.AnySource || w == signature.AnyTag }
 
 func (n *node) prepareWords(words []uint64) {
-	n.words = words
+	n.words, n.quiet = words, true
 	h := signature.Header(words[0])
 	p := signature.ProcByID(h.Proc())
 	if p == nil || len(p.Words) != len(words) {
 		return
 	}
 	n.proc, n.roles, n.failed = p, &p.Roles, h.ErrorClass() != 0
+	n.sends, n.receives = p.Sends(), p.Receives()
 	if n.failed || h.Counted() {
 		return
 	}
 	n.action = actionOf(p)
 	n.completes, n.cancels = p.Completes != "", p.Cancels
 	n.frees = p.Frees && p.Roles.Requests != 0 && p.Roles.Freed == 0
-	n.freed, n.poll = uint16(p.Roles.Freed), uint16(p.PollWord())
+	n.freed, n.poll = uint8(p.Roles.Freed), uint8(p.PollWord())
+	posts := n.action == noAction || n.action == issuesMessage || n.action == issuesPart || n.action == startsPersistent
+	n.quiet = posts && !n.completes && !n.frees && !n.cancels && n.poll == 0 && n.freed == 0
 	n.needsWords = n.action != noAction || n.poll != 0 || n.frees || n.cancels || n.freed != 0
 }
 
@@ -150,51 +155,80 @@ var epochActions = map[signature.Epoch]action{
 	signature.Lock: locks, signature.Unlock: locks, signature.Flush: locks,
 }
 
-// fewSlots bounds the slots that are kept in an array: a file can have any number.
+// fewSlots bounds the slots of a node that are kept in an array: a file can have any number.
 const fewSlots = 1 << 10
 
-// slots are the open operations of the requests of a node, by slot.
-type slots struct {
+// requests are the first operations of a process's requests. Those of low slots are at a place that
+// their node knows.
+type requests struct {
 	low  []*Operation
-	high map[uint32]*Operation
+	high map[uint64]*Operation // by word
 }
 
-func (s *slots) put(slot uint32, o *Operation) {
+// place is where the operations of a request are kept: a number, or the word of the request.
+func (p *Process) place(n *node, word uint64, slot uint32) uint64 {
 	if slot >= fewSlots {
-		if s.high == nil {
-			s.high = map[uint32]*Operation{}
+		return word
+	}
+	for uint32(len(n.places)) <= slot {
+		n.places = append(n.places, 0)
+	}
+	if n.places[slot] == 0 {
+		if len(p.requests.low) == 0 {
+			p.requests.low = append(p.requests.low, nil)
 		}
-		s.high[slot] = o
+		n.places[slot] = int32(len(p.requests.low))
+		p.requests.low = append(p.requests.low, nil)
+	}
+	return uint64(n.places[slot])
+}
+
+// placeOf is the place of a request by its word; 0 if it is none of the process's.
+func (p *Process) placeOf(word uint64) uint64 {
+	n, slot := p.issuer(word)
+	if n == nil {
+		return 0
+	}
+	return p.place(n, word, slot)
+}
+
+func (r *requests) put(place uint64, o *Operation) {
+	if place < uint64(len(r.low)) {
+		r.low[place] = o
 		return
 	}
-	for uint32(len(s.low)) <= slot {
-		s.low = append(s.low, nil)
+	if r.high == nil {
+		r.high = map[uint64]*Operation{}
 	}
-	s.low[slot] = o
+	r.high[place] = o
 }
 
-func (s *slots) get(slot uint32) *Operation {
-	if slot >= fewSlots {
-		return s.high[slot]
+func (r *requests) get(place uint64) *Operation {
+	if place < uint64(len(r.low)) {
+		return r.low[place]
 	}
-	if slot < uint32(len(s.low)) {
-		return s.low[slot]
-	}
-	return nil
+	return r.high[place]
 }
 
-func (s *slots) remove(slot uint32) {
-	if slot >= fewSlots {
-		delete(s.high, slot)
-	} else if slot < uint32(len(s.low)) {
-		s.low[slot] = nil
+// take returns the operations at a place, and removes them.
+func (r *requests) take(place uint64) *Operation {
+	if place >= uint64(len(r.low)) {
+		o := r.high[place]
+		delete(r.high, place)
+		return o
 	}
+	o := r.low[place]
+	r.low[place] = nil
+	return o
 }
 
 // issuer returns the node that made a request or matched message, and its slot.
 func (p *Process) issuer(word uint64) (n *node, slot uint32) {
 	id, ok := signature.ParseID(word)
-	t := p.byOrdinal[id.Thread]
+	t := p.Threads[0]
+	if t.Stream.Thread != id.Thread {
+		t = p.byOrdinal[id.Thread]
+	}
 	if !ok || t == nil || int(id.Node) >= len(t.nodes) {
 		return nil, 0
 	}

@@ -30,30 +30,32 @@ type Origin struct {
 // Operation is one side of a message, a member's part in a collective call, or a part of a
 // one-sided synchronisation. It may be used again once the calls that complete it and its
 // partner have been visited.
+//
+// What matching needs is in its first 64 bytes: those that are open do not fit into a cache.
 type Operation struct {
-	// ID is unique among the operations that are open, and small.
-	ID   int
-	Kind Kind
-	Origin
-	// Partner is the other side; nil while it is not posted, or if it is unknown.
-	Partner *Operation
-	// Collective is the call that the operation takes part in, Member its number there.
-	Collective *Collective
-	Member     int
-	// Bytes is the size of a message that is sent, or of what the caller receives in a collective
-	// call; 0 if it is unknown, or differs from peer to peer.
-	Bytes uint64
-
-	sibling   *Operation // of the same request
-	channel   *channel
-	waiter    *Thread // held back until the operation is matched
-	older     *Operation
-	newer     *Operation // of the messages on their way to a process
+	Kind      Kind
 	inFlight  bool
 	root      bool // of a collective
 	excluded  bool // of a collective: it neither waits nor is waited for
 	cancelled bool
 	done      bool
+	// ID is unique among the operations that are open, and small.
+	ID int
+	// Partner is the other side; nil while it is not posted, or if it is unknown.
+	Partner *Operation
+	channel *channel
+	next    *Operation // on the channel
+	sibling *Operation // of the same request
+	waiter  *Thread    // held back until the operation is matched
+	// Collective is the call that the operation takes part in, Member its number there.
+	Collective *Collective
+
+	Origin
+	Member int
+	// Bytes is the size of a message that is sent, or of what the caller receives in a collective
+	// call; 0 if it is unknown, or differs from peer to peer.
+	Bytes        uint64
+	older, newer *Operation // of the messages on their way to a process
 }
 
 // WaitsFor returns the operation without which this one cannot complete; of several the one that

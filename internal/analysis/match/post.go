@@ -63,38 +63,25 @@ func (m *matcher) operation(t *Thread, kind Kind) *Operation {
 
 // request keeps the operations of the request that a call issues.
 func (m *matcher) request(t *Thread, n *node, list []*Operation) {
-	slot := t.word(n.roles.Request)
-	if len(list) == 0 || !signature.IsPlain(slot) {
+	places := t.requests()
+	if len(list) == 0 || len(places) == 0 {
 		return
 	}
 	for i := 1; i < len(list); i++ {
 		list[i-1].sibling = list[i]
 	}
-	n.slots.put(uint32(slot), list[0])
-}
-
-// requested returns the operations of a request, and forgets them.
-func (p *Process) requested(word uint64) *Operation {
-	n, slot := p.issuer(word)
-	if n == nil {
-		return nil
-	}
-	o := n.slots.get(slot)
-	if o != nil {
-		n.slots.remove(slot)
-	}
-	return o
+	t.Process.requests.put(places[0], list[0])
 }
 
 // message posts a message.
 func (m *matcher) message(t *Thread, n *node) {
-	if n.proc.Sends() && (n.sendKnown || t.word(n.roles.Dest) != signature.ProcNull) {
+	if n.sends && (n.sendKnown || t.word(n.roles.Dest) != signature.ProcNull) {
 		c := m.sendChannel(t, n)
 		o := m.operation(t, SendMessage)
 		o.Bytes = n.size(t, &n.roles.Send)
 		m.send(c, o)
 	}
-	if !n.proc.Receives() {
+	if !n.receives {
 		return
 	}
 	if c, ok := m.receiveChannel(t, n); ok {
@@ -255,7 +242,7 @@ func (m *matcher) start(t *Thread, n *node) {
 			list[i-1].sibling = list[i]
 		}
 		if len(list) > 0 {
-			by.slots.put(slot, list[0])
+			t.Process.requests.put(t.Process.place(by, w, slot), list[0])
 		}
 	}
 }
@@ -306,8 +293,8 @@ func (m *matcher) probe(t *Thread, n *node) {
 	switch o.channel = c; {
 	case c == nil:
 		m.summary.Outside++
-	case c.sends.head() != nil:
-		o.Partner = c.sends.head()
+	case !c.sends.empty():
+		o.Partner = c.sends.first
 	default:
 		c.probes = append(c.probes, o)
 	}

@@ -1,91 +1,62 @@
 package match
 
-// queue is a heap of threads, the one with the earliest next step first. Keys and places are kept
-// apart from the threads, which are far apart in memory.
+import "math"
+
+// queue orders threads by when their next step is, and by their index if that is the same: a
+// tournament tree, with a leaf for each thread. Keys are kept apart from the threads, which are far
+// apart in memory.
 type queue struct {
-	list []queued
-	at   []int32 // place of each thread in list, by its index
+	tree   []queued // the winner of all is at 1, those of the halves below i at 2i and 2i+1
+	leaves int      // a power of two
 }
 
 type queued struct {
-	key    int64
-	index  int32
-	thread *Thread
+	key   int64
+	index int32
 }
 
-func newQueue(threads int) queue { return queue{at: make([]int32, threads)} }
+// absent is the key of a thread that is not in the queue, last that of the latest step.
+const (
+	absent = math.MaxInt64 - 1
+	last   = absent - 1
+)
 
-func (q *queue) len() int { return len(q.list) }
-
-// first is the thread with the earliest next step.
-func (q *queue) first() *Thread { return q.list[0].thread }
-
-func (a *queued) before(b *queued) bool { return a.key < b.key || a.key == b.key && a.index < b.index }
-
-func (q *queue) set(i int, x queued) {
-	q.list[i] = x
-	q.at[x.index] = int32(i)
+func newQueue(threads int) queue {
+	q := queue{leaves: 1}
+	for q.leaves < threads {
+		q.leaves *= 2
+	}
+	q.tree = make([]queued, 2*q.leaves)
+	for i := range q.tree {
+		q.tree[i].key = absent
+	}
+	return q
 }
 
-func (q *queue) push(t *Thread) {
-	q.list = append(q.list, queued{})
-	q.up(len(q.list)-1, queued{t.key, int32(t.Index), t})
-}
+func (q *queue) empty() bool { return q.tree[1].key == absent }
+
+// first is the index of the thread with the earliest next step.
+func (q *queue) first() int { return int(q.tree[1].index) }
 
 // has reports whether a thread is in the queue.
-func (q *queue) has(t *Thread) bool {
-	i := int(q.at[t.Index])
-	return i < len(q.list) && q.list[i].thread == t
-}
+func (q *queue) has(t *Thread) bool { return q.tree[q.leaves+t.Index].key != absent }
+
+// put adds a thread, or puts it in its place if its key has changed.
+func (q *queue) put(t *Thread) { q.set(t.Index, min(t.key, last)) }
 
 // remove takes out a thread.
-func (q *queue) remove(t *Thread) {
-	i, last := int(q.at[t.Index]), len(q.list)-1
-	x := q.list[last]
-	q.list[last] = queued{}
-	q.list = q.list[:last]
-	if i < last {
-		q.down(i, x)
-		q.up(int(q.at[x.index]), x)
-	}
-}
+func (q *queue) remove(t *Thread) { q.set(t.Index, absent) }
 
-// moved puts a thread in its place whose key has grown.
-func (q *queue) moved(t *Thread) {
-	i := int(q.at[t.Index])
-	x := q.list[i]
-	x.key = t.key
-	q.down(i, x)
-}
-
-// up puts an entry at place i or above.
-func (q *queue) up(i int, x queued) {
-	for i > 0 {
-		parent := (i - 1) / 2
-		if !x.before(&q.list[parent]) {
-			break
+func (q *queue) set(index int, key int64) {
+	winner, at := queued{key, int32(index)}, q.leaves+index
+	tree := q.tree
+	tree[at] = winner
+	for at > 1 {
+		// The left one wins if both are equal.
+		if other := tree[at^1]; other.key < winner.key+int64(at&1) {
+			winner = other
 		}
-		q.set(i, q.list[parent])
-		i = parent
+		at /= 2
+		tree[at] = winner
 	}
-	q.set(i, x)
-}
-
-// down puts an entry at place i or below.
-func (q *queue) down(i int, x queued) {
-	for {
-		child := 2*i + 1
-		if child >= len(q.list) {
-			break
-		}
-		if child+1 < len(q.list) && q.list[child+1].before(&q.list[child]) {
-			child++
-		}
-		if !q.list[child].before(&x) {
-			break
-		}
-		q.set(i, q.list[child])
-		i = child
-	}
-	q.set(i, x)
 }

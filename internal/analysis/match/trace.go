@@ -29,36 +29,39 @@ type Process struct {
 	epochs    map[uint64]*epoch // by window
 	groups    map[uint64][]int  // ranks of members
 	made      map[*scope]uint64 // persistent collectives that were made
-	oldest    *Operation        // of the messages on their way to the process
+	requests  requests
+	oldest    *Operation // of the messages on their way to the process
 	newest    *Operation
 }
 
 // Thread is a stream whose calls are visited.
 type Thread struct {
-	*efg.Stream
-	Process *Process
-	Index   int   // among all threads that are visited
-	Bound   int64 // error of its times, ns
-	GoesOn  bool  // it makes calls after Trace.End
-
+	// What each step needs comes first, and is adjacent.
 	call    Call // at hand
 	nodes   []node
-	reader  *reconstruct.Reader
-	ahead   *outcomes
 	window  window
-	event   event  // of the window
-	never   bool   // the call never returns
-	events  uint64 // that were fetched
-	unread  uint64 // of those that have times
-	cut     bool   // the walk ends in the call at hand
-	left    bool   // the next step is the exit of the call
-	decided bool   // its operations are known
-	forced  bool   // it is not held back any more
-	polls   int64
-	polled  int64 // exit of the last poll
-	polling bool
-	tight   int // polls of the loop without a pause
+	event   event // of the window
+	Process *Process
 	key     int64
+	Index   int    // among all threads that are visited
+	events  uint64 // that were fetched
+	polled  int64  // exit of the last poll
+	polling bool
+	alone   bool // the process has no other thread
+	left    bool // the next step is the exit of the call
+	decided bool // its operations are known
+	forced  bool // it is not held back any more
+	never   bool // the call never returns
+	cut     bool // the walk ends in the call at hand
+	GoesOn  bool // it makes calls after Trace.End
+
+	*efg.Stream
+	Bound  int64 // error of its times, ns
+	reader *reconstruct.Reader
+	ahead  *outcomes
+	unread uint64 // of those that have times
+	polls  int64
+	tight  int // polls of the loop without a pause
 }
 
 // Call is a call of a procedure.
@@ -138,7 +141,7 @@ func (t *Trace) add(number int, facts *analysis.Process) error {
 			}
 			continue
 		}
-		th := &Thread{Stream: s, Process: p, Index: len(t.Threads), Bound: int64(s.Trace.BoundNS()), reader: replay.Reader(i), unread: s.TimedEvents()}
+		th := &Thread{Stream: s, Process: p, Index: len(t.Threads), Bound: int64(s.Trace.BoundNS()), reader: replay.Reader(i), unread: s.TimedEvents(), alone: len(data.Streams) == 1}
 		th.call.Thread = th
 		th.prepare()
 		if th.wildcards() {

@@ -7,7 +7,8 @@ import (
 )
 
 // Visitor sees the calls of a run: each when it is entered and, unless it never returned, when it
-// is left. A Call is valid during the visit.
+// is left. Calls of a process with one thread that complete nothing are left as soon as they were
+// entered. A Call is valid during the visit.
 type Visitor interface {
 	// Enter: Posted is known, and what it depends on as far as that was posted before.
 	Enter(c *Call)
@@ -80,14 +81,14 @@ func (t *Trace) Walk(ctx context.Context, v Visitor, progress func(done uint64))
 			return nil, err
 		}
 		if ok {
-			m.queue.push(th)
+			m.queue.put(th)
 		}
 	}
 	for {
-		if m.queue.len() == 0 && !m.force() {
+		if m.queue.empty() && !m.force() {
 			return &m.summary, nil
 		}
-		if err := m.step(m.queue.first()); err != nil {
+		if err := m.step(t.Threads[m.queue.first()]); err != nil {
 			return nil, err
 		}
 		if m.summary.Calls%progressEvery == 0 {
@@ -112,8 +113,11 @@ func (m *matcher) step(t *Thread) error {
 			m.queue.remove(t)
 			return nil
 		}
+		if t.nodes[t.call.Node].quiet && t.alone {
+			return m.leaveAndGoOn(t)
+		}
 		t.left, t.key = true, t.call.Exit
-		m.queue.moved(t)
+		m.queue.put(t)
 		return nil
 	}
 	if !t.decided {
@@ -122,9 +126,14 @@ func (m *matcher) step(t *Thread) error {
 	}
 	if !m.ready(t) {
 		m.queue.remove(t)
-		m.held.push(t)
+		m.held.put(t)
 		return nil
 	}
+	return m.leaveAndGoOn(t)
+}
+
+// leaveAndGoOn ends a call, and goes to the next one of the thread.
+func (m *matcher) leaveAndGoOn(t *Thread) error {
 	m.leaveCalls(t)
 	m.summary.Calls++
 	more, err := t.fetch(m.trace.End)
@@ -135,13 +144,14 @@ func (m *matcher) step(t *Thread) error {
 		m.queue.remove(t)
 		return nil
 	}
-	m.queue.moved(t)
+	m.queue.put(t)
 	return nil
 }
 
 // enterCall posts what a call does.
 func (m *matcher) enterCall(t *Thread) {
 	n := &t.nodes[t.call.Node]
+	t.call.Proc, t.call.Failed = n.proc, n.failed
 	if t.polling {
 		t.poll(n)
 	}
@@ -189,8 +199,9 @@ func (m *matcher) decide(t *Thread) {
 	case n.frees:
 		m.abandon(t, n)
 	case n.completes:
-		for _, request := range t.requests() {
-			for o := t.Process.requested(request); o != nil; o = o.sibling {
+		open := &t.Process.requests
+		for _, place := range t.requests() {
+			for o := open.take(place); o != nil; o = o.sibling {
 				t.call.Done = append(t.call.Done, o)
 			}
 		}
@@ -199,11 +210,8 @@ func (m *matcher) decide(t *Thread) {
 
 // cancel: the operations of a request may never find a counterpart.
 func (m *matcher) cancel(t *Thread, n *node) {
-	by, slot := t.Process.issuer(t.word(n.roles.Requests))
-	if by == nil {
-		return
-	}
-	for o := by.slots.get(slot); o != nil; o = o.sibling {
+	p := t.Process
+	for o := p.requests.get(p.placeOf(t.word(n.roles.Requests))); o != nil; o = o.sibling {
 		o.cancelled = true
 	}
 }
@@ -211,7 +219,7 @@ func (m *matcher) cancel(t *Thread, n *node) {
 // abandon: a request was freed; its operations complete unseen.
 func (m *matcher) abandon(t *Thread, n *node) {
 	word := t.word(n.roles.Requests)
-	for o := t.Process.requested(word); o != nil; o = o.sibling {
+	for o := t.Process.requests.take(t.Process.placeOf(word)); o != nil; o = o.sibling {
 		o.done = true
 	}
 	if by, slot := t.Process.issuer(word); by != nil {
@@ -246,7 +254,7 @@ func (m *matcher) ready(t *Thread) bool {
 func (m *matcher) release(t *Thread) {
 	if m.held.has(t) {
 		m.held.remove(t)
-		m.queue.push(t)
+		m.queue.put(t)
 	}
 }
 
@@ -260,10 +268,10 @@ func (m *matcher) releaseAll(list *[]*Thread) {
 // force lets the earliest of the threads that are held back go on: what it depends on is not in
 // the recording. It returns false if there is none.
 func (m *matcher) force() bool {
-	if m.held.len() == 0 {
+	if m.held.empty() {
 		return false
 	}
-	t := m.held.first()
+	t := m.trace.Threads[m.held.first()]
 	t.forced = true
 	for _, o := range t.call.Done {
 		o.waiter = nil
@@ -363,8 +371,6 @@ func (t *Thread) fetch(end int64) (bool, error) {
 	w.next++
 	c.Node, c.Event = int(t.event.node), t.events
 	t.events++
-	n := &t.nodes[c.Node]
-	c.Proc, c.Failed = n.proc, n.failed
 	c.Enter, c.Exit = t.event.enter, t.event.exit
 	c.Began, t.key = c.Enter, c.Enter
 	t.cut = c.Exit > end
@@ -385,9 +391,9 @@ func (t *Thread) fetchPending() bool {
 	if n.action == issuesMessage || n.action == issuesPart || n.action == makesPersistent || n.action == startsPersistent {
 		n.action = noAction
 	}
-	t.never = true
+	t.never, t.event = true, event{}
 	c := &t.call
-	c.Node, c.Event, c.Proc, c.Failed = len(t.Nodes), t.Events, n.proc, false
+	c.Node, c.Event = len(t.Nodes), t.Events
 	c.Enter = max(c.Exit, t.enteredAt(p))
 	c.Began, t.key = c.Enter, c.Enter
 	return true

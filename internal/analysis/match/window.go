@@ -9,14 +9,14 @@ import (
 
 // windowSize is how many events of a thread are read at a time: those of a thousand threads are
 // too far apart in memory to be read one by one in turn.
-const windowSize = 64
+const windowSize = 256
 
 // window has the next events of a thread, as far as a walk needs them.
 type window struct {
 	events []event
 	next   int
-	// words are those that differ within nodes, and requests: of arrays that are started, or that
-	// are complete.
+	// words are those that differ within nodes, the words of requests that are started, and the
+	// places of those that are issued or complete.
 	words []uint64
 }
 
@@ -41,12 +41,12 @@ func (t *Thread) read() error {
 		if e == nil {
 			return nil
 		}
-		w.add(e, &t.nodes[e.Node()])
+		w.add(e, &t.nodes[e.Node()], t)
 	}
 	return nil
 }
 
-func (w *window) add(e *reconstruct.Event, n *node) {
+func (w *window) add(e *reconstruct.Event, n *node, t *Thread) {
 	x := event{node: int32(e.Node()), words: int32(len(w.words))}
 	x.enter, x.exit, _ = e.Times()
 	if n.needsWords {
@@ -59,7 +59,12 @@ func (w *window) add(e *reconstruct.Event, n *node) {
 	case n.failed:
 	case n.completes:
 		for _, i := range e.Completed() {
-			w.words = append(w.words, e.Request(i))
+			w.words = append(w.words, t.Process.placeOf(e.Request(i)))
+		}
+	case n.action == issuesMessage || n.action == issuesPart || n.action == takesMessage && n.roles.Request != 0:
+		if slot := e.Word(n.roles.Request); signature.IsPlain(slot) {
+			id := signature.ID{Thread: t.Stream.Thread, Node: uint32(e.Node()), Slot: uint32(slot)}
+			w.words = append(w.words, t.Process.place(n, id.Word(), id.Slot))
 		}
 	case n.action == startsPersistent && n.proc.Vector(n.roles.Requests):
 		list, _ := e.Vec(n.roles.Requests)
@@ -83,5 +88,5 @@ func (t *Thread) word(i int) uint64 {
 	return t.window.words[int(t.event.words)+bits.OnesCount64(n.mask&(1<<i-1))]
 }
 
-// requests are the requests that the call starts or completes.
+// requests are the requests that the call issues, starts or completes, as window.words has them.
 func (t *Thread) requests() []uint64 { return t.window.words[t.event.requests:t.event.done] }
