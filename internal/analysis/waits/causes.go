@@ -85,13 +85,14 @@ func (d *delays) regionTexts(places []Place) []Region {
 // causes are what waits are due to, the most expensive first.
 func (d *delays) causes(texts []Region) []Cause {
 	sums := map[int32]*costSum{}
-	for c, x := range d.costs {
+	for i := range d.costs.list {
+		c := &d.costs.list[i]
 		s := sums[c.region]
 		if s == nil {
 			s = newCostSum()
 			sums[c.region] = s
 		}
-		s.add(d, c, x)
+		s.add(d, c.cause, &c.value)
 	}
 	var list []Cause
 	for r, s := range sums {

@@ -25,8 +25,14 @@ type share struct {
 	part float64
 }
 
-// explanation says what caused a wait, directly or by other waits; the parts add up to 1.
-type explanation struct{ shares []share }
+// explanation says what caused a wait, directly or by other waits; the parts add up to 1. There is
+// none of waits that are not explained.
+type explanation struct {
+	count  int
+	shares [mostShares]share
+}
+
+func (e *explanation) list() []share { return e.shares[:e.count] }
 
 // mostShares is how many causes of a wait are kept for those that it causes in turn.
 const mostShares = 8
@@ -54,31 +60,45 @@ type delays struct {
 	postings  []posting // by operation
 	calls     map[*match.Collective]uint64
 	number    uint64 // of collective calls
-	costs     map[cause]*cost
+	known     [knownRegions]knownRegion
+	costs     tally[cost]
 	excess    []int64  // by region
 	compared  []uint64 // by region: the comparison that excess is of
 	late      []late   // by region: the late process's part of it
 	turn      uint64
 	touched   []int32
 	waits     []*span
-	parts     map[cause]float64
+	parts     tally[float64]
+	free      []*explanation
 	onPath    map[int32]int64 // time of the critical path, by section
+}
+
+// knownRegions is how many regions are found without a look into the table of all.
+const knownRegions = 1 << 8
+
+type knownRegion struct {
+	key    regionKey
+	region int32
 }
 
 func newDelays(b *builder) *delays {
 	d := &delays{
 		b: b, histories: make([]history, len(b.trace.Threads)), contacts: map[pair]contact{}, regions: map[regionKey]int32{},
-		list: []regionKey{{}}, totals: totals{regions: []int64{0}}, excess: []int64{0}, compared: []uint64{0}, late: []late{{}}, calls: map[*match.Collective]uint64{}, costs: map[cause]*cost{}, parts: map[cause]float64{},
+		list: []regionKey{{}}, totals: totals{regions: []int64{0}}, excess: []int64{0}, compared: []uint64{0}, late: []late{{}}, calls: map[*match.Collective]uint64{},
 	}
 	size := spansOf(len(d.histories))
 	for i, t := range b.trace.Threads {
-		d.histories[i] = history{process: int32(t.Process.Number), limit: size, totals: &d.totals}
+		d.histories[i] = history{process: int32(t.Process.Number), limit: size, delays: d}
 	}
 	return d
 }
 
 func (d *delays) region(from, at int32) int32 {
 	key := regionKey{from, at}
+	recent := &d.known[uint32(from*31+at)%knownRegions]
+	if recent.key == key && recent.region != unexplained {
+		return recent.region
+	}
 	r, ok := d.regions[key]
 	if !ok {
 		r = int32(len(d.list))
@@ -87,6 +107,7 @@ func (d *delays) region(from, at int32) int32 {
 		d.totals.regions, d.excess, d.compared = append(d.totals.regions, 0), append(d.excess, 0), append(d.compared, 0)
 		d.late = append(d.late, late{})
 	}
+	*recent = knownRegion{key, r}
 	return r
 }
 
@@ -105,6 +126,7 @@ func (d *delays) callRegion(site int32) int32 {
 func (d *delays) enter(c *match.Call) {
 	h := &d.histories[c.Thread.Index]
 	site := d.b.site(c.Thread, c.Node)
+	h.entered = site
 	if h.polling && c.Began == c.Enter {
 		d.endPolls(h)
 	}
@@ -137,7 +159,7 @@ func (d *delays) endPolls(h *history) {
 // exit notes the time in a call, and its waits.
 func (d *delays) exit(c *match.Call, found []Instance, selected bool) {
 	h := &d.histories[c.Thread.Index]
-	site := d.b.site(c.Thread, c.Node)
+	site := h.entered
 	region := d.callRegion(site)
 	if c.FoundNothing {
 		h.polling, h.polled, h.poll, h.site = true, c.Exit, region, site
@@ -188,14 +210,7 @@ func (d *delays) meet(h *history, c *match.Call, o *match.Operation) {
 	}
 }
 
-func (d *delays) cost(c cause) *cost {
-	x := d.costs[c]
-	if x == nil {
-		x = &cost{}
-		d.costs[c] = x
-	}
-	return x
-}
+func (d *delays) cost(c cause) *cost { return d.costs.at(c) }
 
 // wait attributes a wait to its causes, and continues the critical path at the culprit.
 func (d *delays) wait(h *history, t *match.Thread, culprit *match.Operation, region int32, time int64, counts, apart bool) {
@@ -204,7 +219,7 @@ func (d *delays) wait(h *history, t *match.Thread, culprit *match.Operation, reg
 	if !apart {
 		e = d.explain(h, late, t, culprit, p.next, float64(time), counts)
 	} else {
-		e = &explanation{}
+		e = d.newExplanation()
 	}
 	h.add(region, h.section, time, e)
 	if p.node == nil {
@@ -245,7 +260,7 @@ func (d *delays) explain(a, b *history, ta *match.Thread, culprit *match.Operati
 		case s.wait == nil:
 			d.touch(s.region, s.time)
 			d.late[s.region].add(s)
-		case len(s.wait.shares) > 0:
+		case s.wait.count > 0:
 			d.waits = append(d.waits, s)
 			sum += s.time
 		}
@@ -259,7 +274,7 @@ func (d *delays) explain(a, b *history, ta *match.Thread, culprit *match.Operati
 		sum += max(d.excess[r], 0)
 	}
 	scale := min(time/max(float64(sum), 1), 1)
-	clear(d.parts)
+	d.parts.clear()
 	rest := time
 	for _, r := range d.touched {
 		if x := scale * float64(d.excess[r]); x > 0 {
@@ -268,7 +283,7 @@ func (d *delays) explain(a, b *history, ta *match.Thread, culprit *match.Operati
 		}
 	}
 	for _, s := range d.waits {
-		for _, x := range s.wait.shares {
+		for _, x := range s.wait.list() {
 			d.blame(x.cause, scale*float64(s.time)*x.part, counts, true)
 		}
 		rest -= scale * float64(s.time)
@@ -280,7 +295,7 @@ func (d *delays) explain(a, b *history, ta *match.Thread, culprit *match.Operati
 	if rest > 0 {
 		d.blame(cause{b.process, unexplained, sections.None}, rest, counts, false)
 	}
-	return d.explanation(time)
+	return d.explanation()
 }
 
 // touch adds to the time by which the late process took longer in a region.
@@ -321,7 +336,7 @@ func (d *delays) blameRegion(b *history, region int32, from, until uint64, time 
 }
 
 func (d *delays) blame(c cause, time float64, counts, indirect bool) {
-	d.parts[c] += time
+	*d.parts.at(c) += time
 	if !counts {
 		return
 	}
@@ -332,29 +347,44 @@ func (d *delays) blame(c cause, time float64, counts, indirect bool) {
 	}
 }
 
+// newExplanation returns an explanation without causes.
+func (d *delays) newExplanation() *explanation {
+	if last := len(d.free) - 1; last >= 0 {
+		e := d.free[last]
+		d.free = d.free[:last]
+		e.count = 0
+		return e
+	}
+	return &explanation{}
+}
+
 // explanation keeps the largest parts of a wait.
-func (d *delays) explanation(time float64) *explanation {
-	list := make([]share, 0, len(d.parts))
+func (d *delays) explanation() *explanation {
+	list, e := d.parts.list, d.newExplanation()
 	sum := 0.0
-	for c, t := range d.parts {
-		list = append(list, share{c, t})
-		sum += t
+	for i := range list {
+		sum += list[i].value
 	}
 	if sum <= 0 {
-		return &explanation{[]share{{cause{nobody, unexplained, sections.None}, 1}}}
+		e.count, e.shares[0] = 1, share{cause{nobody, unexplained, sections.None}, 1}
+		return e
 	}
-	slices.SortFunc(list, func(x, y share) int {
-		return cmp.Or(cmp.Compare(y.part, x.part), cmp.Compare(x.process, y.process), cmp.Compare(x.region, y.region), cmp.Compare(x.section, y.section))
+	slices.SortFunc(list, func(x, y tallied[float64]) int {
+		return cmp.Or(cmp.Compare(y.value, x.value), cmp.Compare(x.process, y.process), cmp.Compare(x.region, y.region), cmp.Compare(x.section, y.section))
 	})
+	e.count = min(len(list), mostShares)
+	for i, x := range list[:e.count] {
+		e.shares[i] = share{x.cause, x.value}
+	}
 	if len(list) > mostShares {
 		rest := share{cause: cause{nobody, unexplained, sections.None}}
 		for _, x := range list[mostShares-1:] {
-			rest.part += x.part
+			rest.part += x.value
 		}
-		list = append(slices.Clone(list[:mostShares-1]), rest)
+		e.shares[mostShares-1] = rest
 	}
-	for i := range list {
-		list[i].part /= sum
+	for i := range e.list() {
+		e.shares[i].part /= sum
 	}
-	return &explanation{list}
+	return e
 }

@@ -20,21 +20,22 @@ type span struct {
 
 // history has the last spans of a thread, and where it stands on the critical path.
 type history struct {
-	process   int32
-	ring      []span // of a power of two, which grows up to limit
-	limit     int
-	next      uint64 // number of the next span
-	last      int64  // when the last one ended
-	site      int32  // of the last call; 0: there was none
-	polling   bool   // calls since last are unsuccessful polls
-	polled    int64  // the end of the last of them
-	poll      int32  // and its region
-	meets     []meeting
+	ring      []span    // of a power of two, which grows up to limit
+	next      uint64    // number of the next span
+	last      int64     // when the last one ended
+	site      int32     // of the last call; 0: there was none
+	entered   int32     // of the call at hand
 	gap       regionKey // of the last computation
 	gapRegion int32
 	section   int32 // of the call at hand
+	process   int32
+	limit     int
 	path      pathEnd
-	totals    *totals // of all threads
+	delays    *delays
+	polling   bool  // calls since last are unsuccessful polls
+	poll      int32 // the region of the last of them
+	polled    int64 // and its end
+	meets     []meeting
 }
 
 // meeting is a collective call: when and where it was left, and the next span after it.
@@ -85,10 +86,14 @@ func (h *history) add(region, section int32, time int64, wait *explanation) {
 	if h.next-h.path.from == uint64(len(h.ring))-1 && len(h.ring) == h.limit {
 		h.fold()
 	}
-	*h.at(h.next) = span{region, section, time, wait}
+	s := h.at(h.next)
+	if s.wait != nil {
+		h.delays.free = append(h.delays.free, s.wait) // nothing else refers to it
+	}
+	*s = span{region, section, time, wait}
 	h.next++
 	if wait == nil {
-		h.totals.add(region, section, time)
+		h.delays.totals.add(region, section, time)
 	}
 }
 

@@ -31,8 +31,9 @@ func (d *delays) bySection() ([]LoopRow, []PhaseRow) {
 		f(byLoop.at(x.Loop))
 		f(byPhase.at(x.Phase))
 	}
-	for c, x := range d.costs {
-		both(c.section, func(s *sectionSum) { s.add(d, c, x) })
+	for i := range d.costs.list {
+		c := &d.costs.list[i]
+		both(c.section, func(s *sectionSum) { s.add(d, c.cause, &c.value) })
 	}
 	for section, t := range d.onPath {
 		both(section, func(s *sectionSum) { s.path += t })

@@ -164,7 +164,7 @@ func (x *Classifier) wait(c *match.Call, o *match.Operation) Instance {
 	switch o.Kind {
 	case match.ReceiveMessage, match.ProbeMessage:
 		i.State = LateSender
-		if overtaken(c, w) {
+		if i.Time > 0 && overtaken(c, w) {
 			i.State = WrongOrder
 		}
 	case match.SendMessage:
