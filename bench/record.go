@@ -14,8 +14,8 @@ import (
 // calls measures the cost of recording a call.
 func calls(b *bench) error {
 	fmt.Printf("\n## Added time per MPI call\n\nProcessor time, ns. One rank, calls to itself (bench/mpi/calls.c).\n\n")
-	fmt.Println("| MPI | shape | alone | added, no times | added, time statistics |")
-	fmt.Println("|---|---|---:|---:|---:|")
+	fmt.Println("| MPI | shape | alone | added, no times | added, time statistics | added, times of each call |")
+	fmt.Println("|---|---|---:|---:|---:|---:|")
 	for _, m := range b.mpis {
 		exe, err := b.build(m, "bench/mpi/calls.c")
 		if err != nil {
@@ -28,11 +28,11 @@ func calls(b *bench) error {
 			{"one callsite, 8 counts and 8 tags in random order", "varied 8"},
 		} {
 			cmd := append([]string{exe}, append(strings.Fields(shape.args), "2000000")...)
-			v, added, err := b.alternate(cmd, b.recorded("off", cmd...), b.recorded("stats", cmd...))
+			v, added, err := b.alternate(cmd, b.recorded("off", cmd...), b.recorded("stats", cmd...), b.recorded("auto", cmd...))
 			if err != nil {
 				return err
 			}
-			fmt.Printf("| %s | %s | %.1f | %.1f | %.1f |\n", m.name, shape.name, v[0], added[1], added[2])
+			fmt.Printf("| %s | %s | %.1f | %.1f | %.1f | %.1f |\n", m.name, shape.name, v[0], added[1], added[2], added[3])
 		}
 	}
 	return nil
