@@ -67,7 +67,7 @@ var questions = map[string]question{
 	"/graph":      {[]string{"rank", "thread", "collapse", "format", "colour"}, askGraph},
 	"/loops":      {[]string{"rank", "ranges"}, askLoops},
 	"/phases":     {[]string{"rank", "clock"}, askPhases},
-	"/waits":      {[]string{"rank", "clock"}, askWaits},
+	"/waits":      {[]string{"rank", "top", "ranges", "clock"}, askWaits},
 	"/clocks":     {nil, askClocks},
 	"/efficiency": {[]string{"windows", "loops", "phases", "clock"}, askEfficiency},
 	"/whatif":     {[]string{"compute", "latency", "overhead", "bandwidth", "ideal", "balance", "clock"}, askWhatif},
@@ -98,8 +98,8 @@ func ofRanks(q *query, name string, document func(in *input, procs []int) (any, 
 }
 
 func askReport(q *query) answerer {
-	by := q.choices("by", jsondoc.ReportTables...)
-	all := len(by) == 0 && !q.has("rank")
+	by := q.choices("by", reportParts...)
+	all := (len(by) == 0 || slices.Contains(by, "findings")) && !q.has("rank")
 	compute := analysis.NewReport
 	if q.flag("setup") {
 		compute = analysis.NewReportWithSetup
@@ -244,7 +244,7 @@ func askPhases(q *query) answerer {
 }
 
 func askWaits(q *query) answerer {
-	clock := q.clock()
+	clock, top := q.clock(), q.number("top", math.MaxInt, 1, math.MaxInt)
 	return ofRanks(q, "rank", func(in *input, procs []int) (any, error) {
 		if err := correct(in, in.run, clock); err != nil {
 			return nil, err
@@ -256,7 +256,9 @@ func askWaits(q *query) answerer {
 		if err != nil {
 			return nil, err
 		}
-		return jsondoc.NewWaits(in.name, rep), nil
+		j := jsondoc.NewWaits(in.name, rep)
+		j.CutRows(top)
+		return j, nil
 	})
 }
 

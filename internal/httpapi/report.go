@@ -16,11 +16,14 @@ import (
 
 const reportPath = "/report"
 
+// reportParts are the parts of a report that can be asked for.
+var reportParts = append(slices.Clone(jsondoc.ReportTables), "findings")
+
 // report answers with a report. One of all ranks without their table is made from the cached
 // result for requests about that table: it takes the same time to compute.
 func (s *Server) report(w http.ResponseWriter, r *http.Request, q *query) error {
-	by := q.choices("by", jsondoc.ReportTables...)
-	if q.err != nil || q.has("rank") || q.flag("setup") || len(by) == 0 || slices.Contains(by, "rank") {
+	by := q.choices("by", reportParts...)
+	if q.err != nil || q.has("rank") || q.flag("setup") || len(by) == 0 || slices.Contains(by, "rank") || slices.Contains(by, "findings") {
 		return s.asking(reportPath)(w, r, q)
 	}
 	return s.partOf(w, r, ranksPath, &query{values: url.Values{}}, &whole{

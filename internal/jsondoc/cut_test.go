@@ -22,3 +22,17 @@ func TestCutRanges(t *testing.T) {
 		overview.Classes[0].Ranks, overview.Outliers[0].Ranks, runs.Classes[0].Ranks[0], loops.Groups[0].Ranks = list(), list(), list(), list()
 	}
 }
+
+func TestCutWaits(t *testing.T) {
+	pairs := [][2]int64{{0, 9}, {3, 5}, {1, 2}}
+	j := &Waits{Rows: make([]WaitRow, 4), Causes: make([]WaitCause, 2), Path: WaitPath{Rows: make([]WaitPathRow, 3), Ranks: pairs}}
+	j.Rows[1].Ranks, j.Rows[1].ForRanks, j.Causes[0].Ranks = pairs, pairs[:1], pairs
+	j.CutRows(3)
+	CutRanges(j, 2)
+	if len(j.Rows) != 3 || len(j.Causes) != 2 || len(j.Path.Rows) != 3 {
+		t.Errorf("%d rows, %d causes, %d of the path", len(j.Rows), len(j.Causes), len(j.Path.Rows))
+	}
+	if len(j.Rows[1].Ranks) != 2 || len(j.Rows[1].ForRanks) != 1 || len(j.Causes[0].Ranks) != 2 || len(j.Path.Ranks) != 2 {
+		t.Errorf("ranks are not cut: %+v", j)
+	}
+}

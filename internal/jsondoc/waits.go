@@ -29,6 +29,7 @@ type Waits struct {
 
 type WaitState struct {
 	State string `json:"state"`
+	Name  string `json:"name"`
 	Waits uint64 `json:"waits"`
 	Time  int64  `json:"time"`
 	Apart bool   `json:"apart"`
@@ -146,7 +147,7 @@ func NewWaits(path string, r *waits.Report) *Waits {
 		},
 	}
 	for _, s := range r.States {
-		j.States = append(j.States, WaitState{s.State.Key(), s.Count, s.Time, s.State.Apart()})
+		j.States = append(j.States, WaitState{s.State.Key(), s.State.String(), s.Count, s.Time, s.State.Apart()})
 	}
 	for i := range r.Rows {
 		j.Rows = append(j.Rows, asWait(&r.Rows[i]))

@@ -252,11 +252,12 @@ func TestPage(t *testing.T) {
 	s := newStage(t)
 	s.record("jacobi", "stats", "4", "jacobi", "400")
 	s.record("traced", "trace", "4", "jacobi", "200")
+	s.record("delays", "trace", "4", "delays", ".", "30")
 	s.record("nest", "stats", "4", "nest")
 	s.record("farm", "off", "5", "farm")
 	s.record("faults", "stats", "4", "faults", "lost")
 	s.spoil("hostile", "jacobi")
 	s.simulate("halo", sim.Config{Program: "halo", Ranks: 1024, Steps: 20, Seed: 1, Stats: true})
 	s.copy("huge", "testdata/halo131072.efg") // of bench/simulate -ranks 131072 -steps 5
-	s.browse(setting{Address: s.start("view", "jacobi.efg", "traced.efg", "nest.efg", "farm.efg", "faults.efg", "hostile.efg", "halo.efg", "huge.efg")})
+	s.browse(setting{Address: s.start("view", "jacobi.efg", "traced.efg", "delays.efg", "nest.efg", "farm.efg", "faults.efg", "hostile.efg", "halo.efg", "huge.efg")})
 }

@@ -9,6 +9,7 @@ import { link } from "./route.js";
 import { tabs } from "./tabs.js";
 import { Check } from "./views/check.jsx";
 import { Diff } from "./views/diff.jsx";
+import { Efficiency } from "./views/efficiency.jsx";
 import { Graph } from "./views/graph.jsx";
 import { Imbalance } from "./views/imbalance.jsx";
 import { Live } from "./views/live.jsx";
@@ -18,10 +19,12 @@ import { Phases } from "./views/phases.jsx";
 import { Ranks } from "./views/ranks.jsx";
 import { reportOf, Summary } from "./views/summary.jsx";
 import { Timeline } from "./views/timeline.jsx";
+import { Waits } from "./views/waits.jsx";
+import { WhatIf } from "./views/what-if.jsx";
 import { Where } from "./views/where.jsx";
 
 const views = {
-  summary: Summary, imbalance: Imbalance, ranks: Ranks, matrix: Matrix, graph: Graph, timeline: Timeline,
+  summary: Summary, waits: Waits, efficiency: Efficiency, "what-if": WhatIf, imbalance: Imbalance, ranks: Ranks, matrix: Matrix, graph: Graph, timeline: Timeline,
   loops: Loops, phases: Phases, check: Check, diff: Diff, where: Where,
 };
 

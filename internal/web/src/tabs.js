@@ -2,6 +2,9 @@
 // after g.
 export const tabs = [
   { name: "summary", key: "s" },
+  { name: "waits", key: "a" },
+  { name: "efficiency", key: "e" },
+  { name: "what-if", key: "h" },
   { name: "imbalance", key: "i" },
   { name: "ranks", key: "n" },
   { name: "matrix", key: "m" },

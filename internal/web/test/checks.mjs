@@ -7,6 +7,7 @@ import { parseTable } from "./browser.mjs";
 import { graphChecks } from "./graph.mjs";
 import { timelineChecks } from "./timeline.mjs";
 import { useChecks } from "./use.mjs";
+import { whyChecks } from "./why.mjs";
 
 // sameCells compares the cells of heads that both tables have, row by row.
 function sameCells(got, want, heads) {
@@ -308,5 +309,5 @@ async function diff(page) {
 
 export const checks = {
   runs, summary, imbalance, matrix, "matrix of 1,024 ranks": matrixOfMany, "blocks of a matrix": zoom, tables, ranks, diff,
-  ...graphChecks, ...timelineChecks, ...useChecks,
+  ...whyChecks, ...graphChecks, ...timelineChecks, ...useChecks,
 };

@@ -88,14 +88,20 @@ async function contrast(page, selector) {
 
 async function themes(page) {
   const back = (p) => p.tab.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
-  const texts = "td > span:not(.bar), th, dt, dd, .note, nav a, .command";
-  await page.open("#/runs/jacobi", "[data-ready=summary]");
-  assert.equal(await back(page), "rgb(255, 255, 255)");
-  assert.ok((await contrast(page, texts)) >= 4.5);
+  const texts = "td > span:not(.bar), th, dt, dd, .note, nav a, .command, .findings li, .findings a, .stack figcaption span";
+  for (const run of ["delays", "jacobi"]) {
+    await page.open(`#/runs/${run}`, "[data-ready=summary]");
+    await page.ready(".tree");
+    assert.equal(await back(page), "rgb(255, 255, 255)");
+    assert.ok((await contrast(page, texts)) >= 4.5);
+  }
   const night = await page.browser.page({ colorScheme: "dark" });
-  await night.open("#/runs/jacobi", "[data-ready=summary]");
-  assert.equal(await back(night), "rgb(20, 23, 27)");
-  assert.ok((await contrast(night, texts)) >= 4.5);
+  for (const run of ["delays", "jacobi"]) {
+    await night.open(`#/runs/${run}`, "[data-ready=summary]");
+    await night.ready(".tree");
+    assert.equal(await back(night), "rgb(20, 23, 27)");
+    assert.ok((await contrast(night, texts)) >= 4.5);
+  }
   await night.shot("dark-summary");
   await night.open("#/runs/farm/matrix", "[data-ready=matrix]");
   await night.shot("dark-matrix");
@@ -115,7 +121,7 @@ async function themes(page) {
 // On a narrow window nothing sticks out of the page.
 async function narrow(page) {
   await page.tab.setViewportSize({ width: 800, height: 700 });
-  for (const [view, ready] of [["", "[data-table=runs]"], ["runs/jacobi", "[data-ready=summary]"], ["runs/jacobi/imbalance", ".u-wrap"], ["runs/halo/matrix", "[data-ready=matrix]"],
+  for (const [view, ready] of [["", "[data-table=runs]"], ["runs/jacobi", "[data-ready=summary]"], ["runs/delays/summary", ".tree"], ["runs/delays/waits", "[data-ready=waits]"], ["runs/delays/what-if?ideal=1", "[data-ready=prediction]"], ["runs/jacobi/imbalance", ".u-wrap"], ["runs/halo/matrix", "[data-ready=matrix]"],
     ["runs/nest/graph", "[data-ready=graph]"], ["runs/traced/timeline", "[data-ready=timeline]"], ["runs/jacobi/diff", "[data-table=diff-classes]"]]) {
     await page.open(`#/${view}`, ready);
     const wide = await page.tab.evaluate(() => document.documentElement.scrollWidth);

@@ -2,11 +2,12 @@
 
 import { useEffect } from "preact/hooks";
 import { address, useStored } from "../data.js";
-import { bytes, grouped, moment, nanos, percent, plural, seconds, timesText } from "../format.js";
+import { bytes, grouped, moment, nanos, percent, plural, seconds, shorten, timesText } from "../format.js";
 import { Facts, Note, Search, Wait } from "../parts.jsx";
 import { Table, textFilter } from "../table.jsx";
 import { opColumn, ranksColumn, rowColumns, siteColumn } from "./columns.jsx";
 import { Histogram } from "./histogram.jsx";
+import { Why } from "./why.jsx";
 
 // reportOf is asked for by several views: the server makes it once.
 export const reportOf = (id) => address(id, "report", { by: "procedure,callsite" });
@@ -16,6 +17,7 @@ export function Summary({ id, run, query, live }) {
   const report = useStored(reportOf(id));
   return (
     <>
+      {!live && <Why id={id} run={run} />}
       <Who run={run} />
       {!live && <Cut run={run} />}
       <Wait on={report}>{(r) => <Report report={r} query={query} />}</Wait>
@@ -38,7 +40,7 @@ function Who({ run }) {
         ["exit status", run.status || undefined],
         ["program", programs.slice(0, 3).join("; ")],
         ["hosts", run.hosts.length > 4 ? `${grouped(run.hosts.length)}: ${run.hosts.slice(0, 3).join(", ")} …` : run.hosts.join(", ")],
-        ["MPI", run.mpi.map((m) => m.split(",")[0]).join("; ")],
+        ["MPI", run.mpi.map((m) => shorten(m.split(",")[0], 48)).join("; ")],
       ]}
     />
   );

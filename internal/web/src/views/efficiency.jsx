@@ -1,0 +1,33 @@
+// How well the run uses its processors, and when.
+
+import { useStored } from "../data.js";
+import { nanos } from "../format.js";
+import { Note, Wait } from "../parts.jsx";
+import { Stack } from "../stack.jsx";
+import { efficiencyOf, Tree } from "./why.jsx";
+
+export function Efficiency({ id, run }) {
+  const answer = useStored(run.time === "off" ? undefined : efficiencyOf(id, run));
+  if (run.time === "off") return <Note>No times were recorded.</Note>;
+  return <Wait on={answer}>{(e) => <Shown run={e.runs[0]} />}</Wait>;
+}
+
+function Shown({ run }) {
+  return (
+    <div data-ready="efficiency">
+      <h2>Efficiency</h2>
+      <Note>{`of ${nanos(run.time)} from MPI_Init to MPI_Finalize; rank ${run.useful.most_rank} computes longest, ${nanos(run.useful.most)}`}</Note>
+      <Tree run={run} />
+      {run.reason && <Note>{`Serialisation and transfer are not known: ${run.reason}`}</Note>}
+      {run.windows?.length > 0 && (
+        <>
+          <h2>Over time</h2>
+          <Stack
+            label="time of all ranks over the time of the run" text={nanos} of={["computation", "mpi"]} names={{ mpi: "in MPI" }}
+            columns={run.windows.map((w) => ({ label: nanos(w.begin), parts: { computation: w.useful, mpi: Math.max(0, w.time * run.ranks - w.useful) } }))}
+          />
+        </>
+      )}
+    </div>
+  );
+}

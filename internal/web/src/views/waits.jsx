@@ -1,0 +1,149 @@
+// Which calls wait, how long, and for which calls of which ranks; what causes it; the critical path.
+
+import { useMemo } from "preact/hooks";
+import { css, heat } from "../colours.js";
+import { useStored } from "../data.js";
+import { grouped, nanos, percent } from "../format.js";
+import { Note, Search, Wait } from "../parts.jsx";
+import { Table, textFilter } from "../table.jsx";
+import { useDark } from "../theme.js";
+import { Causes, isTraced, pairRanks, placeText, RankStack, regionText, waitsOf } from "./why.jsx";
+
+export function Waits({ id, run, query }) {
+  const answer = useStored(isTraced(run) ? waitsOf(id) : undefined);
+  if (!isTraced(run)) return <Note>The times of each call were not recorded: efg run records them, unless --time off or --time stats is given.</Note>;
+  return <Wait on={answer}>{(w) => <Shown waits={w} query={query} />}</Wait>;
+}
+
+function Shown({ waits, query }) {
+  const names = useMemo(() => new Map(waits.states.map((s) => [s.state, s.name])), [waits]);
+  const matches = textFilter(query.q, (r) => `${names.get(r.state)} ${placeText(r.at)} ${placeText(r.for)}`);
+  const inRegion = textFilter(query.q, regionText);
+  return (
+    <div data-ready="waits">
+      <p>
+        Ranks wait <b data-figure="waiting">{percent(waits.waiting, waits.time)}</b> of the time: <b>{nanos(waits.waiting)}</b> of {nanos(waits.time)}, all
+        threads together, without MPI_Init and MPI_Finalize
+      </p>
+      <Notes waits={waits} />
+      <RankStack waits={waits} />
+      <h2>States</h2>
+      <Table
+        name="states" caption="wait states" rows={waits.states}
+        columns={[
+          { head: "state", value: (s) => s.name, text: (s) => s.name },
+          { head: "time", right: true, value: (s) => s.time, text: (s) => nanos(s.time) },
+          { head: "of time", right: true, value: (s) => (s.apart ? -1 : s.time), text: (s) => (s.apart ? "apart" : percent(s.time, waits.time)), bar: (s) => (s.apart ? 0 : s.time / Math.max(1, waits.time)) },
+          { head: "waits", right: true, value: (s) => s.waits, text: (s) => grouped(s.waits) },
+        ]}
+      />
+      <div class="bar-tools">
+        <h2>Waits</h2>
+        <Search value={query.q} label="filter states and callsites" />
+      </div>
+      <Table name="wait-rows" caption="waits" rows={waits.rows} order="-time" matches={matches} columns={columns(waits, names)} />
+      <h2>Where which rank waits</h2>
+      <HeatMap waits={waits} names={names} matches={matches} />
+      <h2>Causes</h2>
+      <Note>where ranks that others waited for took longer than these</Note>
+      <Causes waits={waits} matches={inRegion} />
+      <h2>Critical path</h2>
+      <Path path={waits.path} matches={inRegion} />
+    </div>
+  );
+}
+
+function Notes({ waits }) {
+  const m = waits.matched;
+  const notes = [
+    m.end !== undefined && `this is of the run's first ${nanos(m.end)}, where the times of each call end in some ranks`,
+    m.unfinished > 0 && `${grouped(m.unfinished)} calls never returned`,
+    m.unmatched > 0 && `${grouped(m.unmatched)} calls have no counterpart in the recording`,
+    m.outside > 0 && `${grouped(m.outside)} messages are of processes that are not in the file`,
+    m.disagreeing > 0 && `${grouped(m.disagreeing)} collective calls do not match`,
+    m.untimed > 0 && `${grouped(m.untimed)} threads have no times`,
+  ].filter(Boolean);
+  return notes.map((text) => <Note key={text}>{text}</Note>);
+}
+
+function columns(waits, names) {
+  const most = Math.max(1, ...waits.rows.map((r) => r.time));
+  return [
+    { head: "time", right: true, value: (r) => r.time, text: (r) => nanos(r.time), bar: (r) => r.time / most },
+    { head: "waits", right: true, value: (r) => r.waits, text: (r) => grouped(r.waits) },
+    { head: "longest", right: true, value: (r) => r.longest.time, text: (r) => nanos(r.longest.time) },
+    { head: "state", value: (r) => names.get(r.state), text: (r) => names.get(r.state) },
+    { head: "ranks", title: "ranks that wait", value: (r) => r.ranks[0]?.[0], text: (r) => pairRanks(r.ranks), most: 16 },
+    { head: "wait in", value: (r) => placeText(r.at), text: (r) => placeText(r.at), most: 48 },
+    { head: "for ranks", value: (r) => r.for_ranks[0]?.[0], text: (r) => pairRanks(r.for_ranks) || "-", most: 16 },
+    { head: "in", value: (r) => placeText(r.for), text: (r) => placeText(r.for) || "-", most: 48 },
+  ];
+}
+
+const mapRows = 20;
+const mapRanks = 128;
+
+// HeatMap shows the costliest rows and how long each rank waits there. Of very many ranks those that
+// wait longest have columns.
+function HeatMap({ waits, names, matches }) {
+  const dark = useDark();
+  const rows = waits.rows.filter(matches ?? (() => true)).toSorted((a, b) => b.time - a.time).slice(0, mapRows);
+  const ranks = useMemo(() => {
+    const all = waits.by_rank.toSorted((a, b) => b.waiting - a.waiting).slice(0, mapRanks);
+    return all.map((r) => r.rank).toSorted((a, b) => a - b);
+  }, [waits]);
+  const most = Math.max(1, ...rows.flatMap((r) => r.ranks.map(([, t]) => t)));
+  if (!rows.length) return <Note>Nothing waits.</Note>;
+  return (
+    <>
+      <div class="table">
+        <table class="heat">
+          <thead>
+            <tr>
+              <th scope="col">waits</th>
+              {ranks.map((r) => <th key={r} scope="col" class="right">{ranks.length <= 32 || r % 8 === 0 ? r : ""}</th>)}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row, i) => {
+              const of = new Map(row.ranks);
+              return (
+                <tr key={i}>
+                  <th scope="row">{`${names.get(row.state)}, ${placeText(row.at)}`}</th>
+                  {ranks.map((r) => {
+                    const t = of.get(r) ?? 0;
+                    const what = `rank ${r}: ${nanos(t)}`;
+                    return <td key={r} title={what} aria-label={what} style={t ? { background: css(heat(t / most, dark)) } : undefined} />;
+                  })}
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+      <Note>
+        <span class="swatch" style={{ background: css(heat(0, dark)) }} />little to <span class="swatch" style={{ background: css(heat(1, dark)) }} />
+        {`${nanos(most)} per rank`}
+        {ranks.length < waits.by_rank.length && `; the ${grouped(ranks.length)} ranks of ${grouped(waits.by_rank.length)} that wait longest`}
+      </Note>
+    </>
+  );
+}
+
+function Path({ path, matches }) {
+  return (
+    <>
+      <Note>{`${nanos(path.time)} without MPI_Init and MPI_Finalize, ${grouped(path.hops)} steps from rank to rank; most of it on ${path.ranks.slice(0, 4).map(([r, t]) => `rank ${r} (${percent(t, path.time)})`).join(", ")}`}</Note>
+      <Table
+        name="path" caption="critical path" rows={path.rows} order="-time" matches={matches}
+        columns={[
+          { head: "time", right: true, value: (r) => r.time, text: (r) => nanos(r.time) },
+          { head: "of path", right: true, value: (r) => r.time, text: (r) => percent(r.time, path.time), bar: (r) => r.time / Math.max(1, path.time) },
+          { head: "mean of ranks", right: true, value: (r) => r.mean, text: (r) => nanos(r.mean) },
+          { head: "imbalance", title: "what could be gained if the work were shared equally", right: true, value: (r) => r.time - r.mean, text: (r) => (r.time > r.mean ? nanos(r.time - r.mean) : "-") },
+          { head: "in", value: regionText, text: regionText, most: 90 },
+        ]}
+      />
+    </>
+  );
+}
