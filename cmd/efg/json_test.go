@@ -16,6 +16,7 @@ import (
 
 	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/live"
+	"github.com/efg-tools/efg/internal/network"
 )
 
 // jsonForm is what a command writes for other programs.
@@ -38,6 +39,7 @@ var jsonForms = []jsonForm{
 	{"waits recorded.efg --json", "efg-waits/1", "waits", &jsondoc.Waits{}},
 	{"whatif recorded.efg --json", "efg-whatif/1", "whatif", &jsondoc.Whatif{}},
 	{"whatif recorded.efg --json --balance", "efg-whatif/1", "whatif", &jsondoc.Whatif{}},
+	{"measure-network --json --pairs 1 -- mpiexec.mpich -n 2", "efg-network/1", "whatif", &network.Network{}},
 	{"clocks recorded.efg --json", "efg-clocks/1", "clocks", &jsondoc.Clocks{}},
 	{"loops recorded.efg --json", "efg-loops/1", "loops report", &jsondoc.Loops{}},
 	{"timeline recorded.efg --json --slices 100000", "efg-timeline/1", "timeline", &jsondoc.Timeline{}},

@@ -18,7 +18,7 @@ var mistaken = []string{
 	"query FILE SELECT|COUNT|OF|SENDS", "sql FILE select|*|from|events", "dump FILE", "export FILE --format gxl -o out",
 	"export FILE --format mtf -o out", "merge -o out FILE",
 	"work hard", "view none", "view text", "import none -o out", "import text -o out", "assemble none -o out", "assemble text -o out", "top none", "top text",
-	"open none", "runs --last -1", "runs x", "run", "run --time x -- true", "daemon --time x", "daemon x", "hook x", "hook build x", "hook path x", "man",
+	"open none", "runs --last -1", "runs x", "run", "run --time x -- true", "daemon --time x", "daemon x", "hook x", "hook build x", "hook path x", "measure-network", "measure-network --pairs 0 -- true", "measure-network -- true", "man",
 	"man text", "site", "site text", "completion x", "x", "info --x",
 }
 

@@ -90,7 +90,7 @@ var commandGroups = []struct {
 	title    string
 	commands []func() *cobra.Command
 }{
-	{"Record", []func() *cobra.Command{newRun, newMerge, newHook}},
+	{"Record", []func() *cobra.Command{newRun, newMerge, newHook, newMeasureNetwork}},
 	{"Inspect", []func() *cobra.Command{newInfo, newReconstruct, newQuery, newSQL, newMatrix, newTimeline, newGraph, newTop, newView}},
 	{"Compare", []func() *cobra.Command{newDiff}},
 	{"Explain", []func() *cobra.Command{newReport, newEfficiency, newWaits, newClocks, newWhatif, newPhases, newLoops, newWhere, newCheck}},

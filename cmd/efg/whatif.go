@@ -13,12 +13,14 @@ import (
 	"github.com/efg-tools/efg/internal/analysis/match"
 	"github.com/efg-tools/efg/internal/analysis/whatif"
 	"github.com/efg-tools/efg/internal/jsondoc"
+	"github.com/efg-tools/efg/internal/network"
 	"github.com/efg-tools/efg/internal/units"
 )
 
 type whatifOptions struct {
 	compute                      []string
 	latency, overhead, bandwidth string
+	network, ownNetwork          string
 	ideal, balance               bool
 	clock                        string
 	top                          int
@@ -41,10 +43,15 @@ if it took a tenth less time, an ideal network, or ranks that compute for equall
 ("rank 0-3: 0.9"), before the calls at a callsite ("site foo.c:88: 0.5"), or of all
 ("all: 2"). It can be given several times.
 
+--network replaces the recorded network by one that efg measure-network has measured. With
+--network recorded, the parameters that were found in the run, or those of --own-network, are
+all that communication takes: what other ranks or programs on the hosts cost is left out.
+
 The times of each call are needed (the default of efg run). See docs/whatif.md.`,
 		Example: `  efg whatif traced.efg
   efg whatif traced.efg --compute 'rank 0: 0.5'
   efg whatif traced.efg --latency 1us --bandwidth 12GB/s
+  efg whatif traced.efg --network recorded --compute 'all: 0.5'
   efg whatif traced.efg --ideal-network --json`,
 		Args:              argCount(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeRuns(1, false),
@@ -57,6 +64,8 @@ The times of each call are needed (the default of efg run). See docs/whatif.md.`
 	f.StringVar(&opt.latency, "latency", "", "`time` from sending a message until it is there, as in 1us (default as recorded)")
 	f.StringVar(&opt.overhead, "overhead", "", "`time` of a processor for a message (default as recorded)")
 	f.StringVar(&opt.bandwidth, "bandwidth", "", "bytes per `time`, as in 12GB/s or 100Gbit/s (default as recorded)")
+	f.StringVar(&opt.network, "network", "", "`file` of efg measure-network, or recorded: the network to predict for (default as recorded)")
+	f.StringVar(&opt.ownNetwork, "own-network", "", "`file` of efg measure-network: the recorded network (default as found in the run)")
 	f.BoolVar(&opt.ideal, "ideal-network", false, "calls take no time, but wait for what they depend on")
 	f.BoolVar(&opt.balance, "balance", false, "all ranks compute for equally long")
 	clockFlag(cmd, &opt.clock)
@@ -101,6 +110,9 @@ func predict(r *runfile.Run, q *whatif.Question, errOut io.Writer) (*whatif.Repo
 // question is what the options ask.
 func (opt *whatifOptions) question() (*whatif.Question, error) {
 	q := &whatif.Question{Ideal: opt.ideal, Balance: opt.balance}
+	if err := opt.networks(q); err != nil {
+		return nil, err
+	}
 	for _, text := range opt.compute {
 		c, err := whatif.ParseChange(text)
 		if err != nil {
@@ -126,6 +138,43 @@ func (opt *whatifOptions) question() (*whatif.Question, error) {
 		*p.to = &v
 	}
 	return q, nil
+}
+
+// recordedNetwork is the value of --network for the recorded one.
+const recordedNetwork = "recorded"
+
+// networks reads the files of networks.
+func (opt *whatifOptions) networks(q *whatif.Question) (err error) {
+	if opt.network == recordedNetwork {
+		q.Modelled = true
+	} else if q.Network, err = readNetwork(opt.network); err != nil {
+		return err
+	}
+	q.Own, err = readNetwork(opt.ownNetwork)
+	return err
+}
+
+// readNetwork returns nil if there is no file.
+func readNetwork(path string) (*whatif.Network, error) {
+	if path == "" {
+		return nil, nil
+	}
+	n, err := network.Read(path)
+	if err != nil {
+		return nil, usageError("%s: %w", path, err)
+	}
+	of := func(c *network.Class) *whatif.Network {
+		if c == nil {
+			return nil
+		}
+		return &whatif.Network{Latency: c.Latency, Overhead: c.Overhead, PerByte: c.PerByte}
+	}
+	same, between := of(n.Class(network.SameHost)), of(n.Class(network.OtherHost))
+	if same == nil {
+		return between, nil
+	}
+	same.Between = between
+	return same, nil
 }
 
 func writeWhatif(w *bufio.Writer, path string, rep *whatif.Report, top int) {
@@ -197,7 +246,10 @@ func networkText(rep *whatif.Report) string {
 		bandwidth = "bandwidth " + units.Bytes(1e9/n.PerByte) + "/s"
 	}
 	from := "no message was waited for"
-	if rep.Messages > 0 {
+	switch {
+	case rep.Given:
+		from = "as measured"
+	case rep.Messages > 0:
 		from = "by " + pluralOf(rep.Messages, "message") + " that were waited for"
 	}
 	return fmt.Sprintf("%s, %s: %s", latency, bandwidth, from)

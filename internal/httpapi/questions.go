@@ -70,7 +70,7 @@ var questions = map[string]question{
 	"/waits":      {[]string{"rank", "top", "ranges", "clock"}, askWaits},
 	"/clocks":     {nil, askClocks},
 	"/efficiency": {[]string{"windows", "loops", "phases", "clock"}, askEfficiency},
-	"/whatif":     {[]string{"compute", "latency", "overhead", "bandwidth", "ideal", "balance", "clock"}, askWhatif},
+	"/whatif":     {[]string{"compute", "latency", "overhead", "bandwidth", "ideal", "balance", "network", "clock"}, askWhatif},
 	"/check":      {[]string{"clock"}, askCheck},
 	"/diff":       {[]string{"ranks", "with", "ranges"}, askDiff},
 }
@@ -265,7 +265,7 @@ func askWaits(q *query) answerer {
 // askWhatif predicts how long a run takes under other conditions. Changes of computations are
 // separated by vertical bars.
 func askWhatif(q *query) answerer {
-	question := &whatif.Question{Ideal: q.flag("ideal"), Balance: q.flag("balance")}
+	question := &whatif.Question{Ideal: q.flag("ideal"), Balance: q.flag("balance"), Modelled: q.choice("network", "", "recorded") == "recorded"}
 	for text := range strings.SplitSeq(q.text("compute"), "|") {
 		if text == "" {
 			continue

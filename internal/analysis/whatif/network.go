@@ -9,7 +9,40 @@ import (
 
 // Network has the LogGPS parameters of a network: latency L and overhead o in ns, PerByte, G, in
 // ns. The gap between messages counts as overhead; the threshold S is as recorded.
-type Network struct{ Latency, Overhead, PerByte float64 }
+type Network struct {
+	Latency, Overhead, PerByte float64
+	// Between has those between hosts; nil: they are the same.
+	Between *Network
+}
+
+// between reports whether an operation is with a process of another host, or, of a collective, in a
+// run of several.
+func (x *Simulation) between(o *match.Operation) bool {
+	if o.Collective != nil {
+		return x.hosts > 1
+	}
+	return o.Partner != nil && o.Partner.Thread.Process.Facts.Data.Host != o.Thread.Process.Facts.Data.Host
+}
+
+// part is the part of the network that an operation uses.
+func (x *Simulation) part(n *Network, o *match.Operation) *Network {
+	if n.Between != nil && x.between(o) {
+		return n.Between
+	}
+	return n
+}
+
+// carries is what a network takes for an operation, ns; see Network.carries.
+func (x *Simulation) carries(n *Network, o *match.Operation) float64 { return x.part(n, o).carries(o) }
+
+// hostsOf is on how many hosts the processes of a run were.
+func hostsOf(t *match.Trace) int {
+	hosts := map[string]bool{}
+	for _, p := range t.Processes {
+		hosts[p.Facts.Data.Host] = true
+	}
+	return len(hosts)
+}
 
 // transfer is what a message takes after its send was called, ns.
 func (n *Network) transfer(bytes uint64) float64 {
@@ -49,16 +82,16 @@ func (n *Network) collective(o *match.Operation) float64 {
 }
 
 // calls is what a call takes besides waiting: handing on what is sent, and taking what has come.
-func (n *Network) calls(c *match.Call) float64 {
+func (x *Simulation) calls(of *Network, c *match.Call) float64 {
 	sum := 0.0
 	for _, o := range c.Posted {
-		if o.Kind == match.SendMessage {
+		if n := x.part(of, o); o.Kind == match.SendMessage {
 			sum += n.Overhead + n.PerByte*payload(o.Bytes)
 		}
 	}
 	for _, o := range c.Done {
 		if o.Kind != match.SendMessage {
-			sum += n.Overhead
+			sum += x.part(of, o).Overhead
 		}
 	}
 	return sum

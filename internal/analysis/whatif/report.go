@@ -31,8 +31,12 @@ type Question struct {
 	// Latency and Overhead, in ns, and PerByte, in ns per byte, are those of another network; nil:
 	// as recorded.
 	Latency, Overhead, PerByte *float64
+	// Network is another network; Latency, Overhead and PerByte change it. nil: the recorded one.
+	Network *Network
 	// Own has the parameters of the recorded network, if they are known.
 	Own *Network
+	// Modelled: the parameters of the network alone say what communication takes.
+	Modelled bool
 	// Ideal asks for the ideal network, Balance for ranks that compute for equally long.
 	Ideal, Balance bool
 }
@@ -47,7 +51,7 @@ type Change struct {
 
 // asks reports whether the question is about a change.
 func (q *Question) asks() bool {
-	return len(q.Changes) > 0 || q.Latency != nil || q.Overhead != nil || q.PerByte != nil || q.Ideal || q.Balance
+	return len(q.Changes) > 0 || q.Latency != nil || q.Overhead != nil || q.PerByte != nil || q.Network != nil || q.Modelled || q.Ideal || q.Balance
 }
 
 // Gain is what a part of the critical path would save if it took a tenth less time.
@@ -65,8 +69,9 @@ type Report struct {
 	End *int64
 	// Recorded is the run as it was, Modelled what the parameters of its network alone give.
 	Recorded, Modelled Prediction
-	// Own is the recorded network, found from so many Messages, or as it was given.
+	// Own is the recorded network, found from so many Messages, or, if it was Given, as it was.
 	Own      Network
+	Given    bool
 	Messages uint64
 	// Asked is what was asked for; nil for an overview, which has the rest.
 	Asked           *Prediction
@@ -143,7 +148,7 @@ func (r *Report) look(run *runfile.Run, q *Question, progress []analysis.Progres
 	}
 	r.Recorded, r.End = x.Predictions()[0], trace.Until()
 	if r.Own, r.Messages = fit.Network(); q.Own != nil {
-		r.Own = *q.Own
+		r.Own, r.Given = *q.Own, true
 	}
 	return x.balance(), nil
 }
@@ -169,20 +174,24 @@ func (x *Simulation) balance() map[int]float64 {
 
 // scenario is what a question asks for.
 func (q *Question) scenario(own Network, balanced map[int]float64) (Scenario, error) {
-	s := Scenario{Ideal: q.Ideal}
+	s := Scenario{Ideal: q.Ideal, Modelled: q.Modelled}
 	if q.Balance {
 		s.Ranks = balanced
 	}
-	if q.Latency != nil || q.Overhead != nil || q.PerByte != nil {
+	if q.Latency != nil || q.Overhead != nil || q.PerByte != nil || q.Network != nil {
 		n := own
-		for to, from := range map[*float64]*float64{&n.Latency: q.Latency, &n.Overhead: q.Overhead, &n.PerByte: q.PerByte} {
-			if from != nil {
-				*to = *from
-			}
+		if q.Network != nil {
+			n = *q.Network
+		}
+		q.change(&n)
+		if n.Between != nil {
+			between := *n.Between
+			q.change(&between)
+			n.Between = &between
 		}
 		s.Network = &n
 	}
-	if q.Ideal && s.Network != nil {
+	if q.Ideal && (s.Network != nil || s.Modelled) {
 		return s, &QuestionError{errors.New("an ideal network has no latency, overhead or bandwidth to choose")}
 	}
 	for _, c := range q.Changes {
@@ -191,6 +200,15 @@ func (q *Question) scenario(own Network, balanced map[int]float64) (Scenario, er
 		}
 	}
 	return s, nil
+}
+
+// change gives a network the parameters that are asked for.
+func (q *Question) change(n *Network) {
+	for to, from := range map[*float64]*float64{&n.Latency: q.Latency, &n.Overhead: q.Overhead, &n.PerByte: q.PerByte} {
+		if from != nil {
+			*to = *from
+		}
+	}
 }
 
 // candidates are the parts of the critical path that take longest.

@@ -38,6 +38,7 @@ type Simulation struct {
 	factors   *factors // nil: no scenario has rules
 	places    *places
 	trace     *match.Trace
+	hosts     int // of the run
 	threads   []thread
 	// now and useful are by thread and scenario, posted by operation and scenario.
 	now, useful, posted []float64
@@ -61,7 +62,7 @@ type thread struct {
 func NewSimulation(t *match.Trace, own Network, scenarios []Scenario) *Simulation {
 	n := len(t.Threads) * len(scenarios)
 	return &Simulation{
-		scenarios: scenarios, own: own, trace: t, threads: make([]thread, len(t.Threads)), now: make([]float64, n), useful: make([]float64, n),
+		scenarios: scenarios, own: own, trace: t, hosts: hostsOf(t), threads: make([]thread, len(t.Threads)), now: make([]float64, n), useful: make([]float64, n),
 		latest: map[*match.Collective][]float64{}, arrival: make([]float64, len(scenarios)),
 	}
 }
@@ -242,7 +243,7 @@ func (x *Simulation) complete(c *match.Call, now []float64) {
 		ready = max(ready, x.arrive(c, o))
 	}
 	local := max(float64(c.Exit)-ready, 0)
-	own := x.own.calls(c)
+	own := x.calls(&x.own, c)
 	for k := range now {
 		now[k] = x.arrival[k] + x.cost(&x.scenarios[k], c, local, own)*x.callFactor(c, k)
 	}
@@ -255,17 +256,17 @@ func (x *Simulation) arrive(c *match.Call, o *match.Operation) float64 {
 	if times == nil {
 		return 0
 	}
-	own := x.own.carries(o)
+	own := x.carries(&x.own, o)
 	took := min(own, float64(c.Exit-recorded)) // below 0 if times contradict each other
 	for k, t := range times {
 		switch s := &x.scenarios[k]; {
 		case s.Ideal:
 		case s.Network != nil && s.Modelled:
-			t += s.Network.carries(o)
+			t += x.carries(s.Network, o)
 		case s.Modelled:
 			t += own
 		case s.Network != nil:
-			t += max(took+s.Network.carries(o)-own, min(took, 0))
+			t += max(took+x.carries(s.Network, o)-own, min(took, 0))
 		default:
 			t += took
 		}
@@ -283,11 +284,11 @@ func (x *Simulation) cost(s *Scenario, c *match.Call, local, own float64) float6
 	case !communicates:
 		return local
 	case s.Modelled && s.Network != nil:
-		return s.Network.calls(c)
+		return x.calls(s.Network, c)
 	case s.Modelled:
 		return own
 	case s.Network != nil:
-		return max(local+s.Network.calls(c)-own, 0)
+		return max(local+x.calls(s.Network, c)-own, 0)
 	}
 	return local
 }

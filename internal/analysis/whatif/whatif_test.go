@@ -173,3 +173,37 @@ func TestAsRecorded(t *testing.T) {
 		}
 	})
 }
+
+// Messages between hosts take what the network takes between hosts: rank 0 sends to rank 1 of its
+// host, and that to rank 2 of another, and they compute 10 ms before each send.
+func TestHosts(t *testing.T) {
+	between, five := Network{Latency: 40e6}, 5e6
+	for _, c := range []struct {
+		what string
+		q    Question
+		want float64
+	}{
+		{"one network", Question{Network: &Network{Latency: 3e6}}, 10 + 3 + 10 + 3 + 5},
+		{"two networks", Question{Network: &Network{Latency: 3e6, Between: &between}}, 10 + 3 + 10 + 40 + 5},
+		{"another latency", Question{Network: &Network{Latency: 3e6, Between: &between}, Latency: &five}, 10 + 5 + 10 + 5 + 5},
+	} {
+		c.q.Modelled = true
+		near(t, c.what, ask(t, hosts(t), c.q).Asked.Time, c.want)
+	}
+}
+
+func hosts(t *testing.T) *testrun.Script {
+	s := testrun.NewScript(t, 3)
+	for rank, host := range []string{"a", "a", "b"} {
+		s.Rank(rank).On(host, func(ns int64) int64 { return ns })
+		s.Rank(rank).Call(0, 1*ms, "MPI_Init", nil)
+	}
+	s.Rank(0).Call(11*ms, 12*ms, "MPI_Send", message("dest", 1, 4))
+	s.Rank(1).Call(2*ms, 13*ms, "MPI_Recv", message("source", 0, 4))
+	s.Rank(1).Call(23*ms, 24*ms, "MPI_Send", message("dest", 2, 4))
+	s.Rank(2).Call(2*ms, 25*ms, "MPI_Recv", message("source", 1, 4))
+	for rank := range 3 {
+		s.Rank(rank).Call(30*ms, 31*ms, "MPI_Finalize", nil)
+	}
+	return s
+}
