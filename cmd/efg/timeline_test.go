@@ -11,9 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/efg-tools/efg/internal/analysis/timeline"
 	"github.com/efg-tools/efg/internal/draw/raster"
 	timelinedraw "github.com/efg-tools/efg/internal/draw/timeline"
 	"github.com/efg-tools/efg/internal/jsondoc"
+	"github.com/efg-tools/efg/internal/palette"
 )
 
 const tracedText = `file      a.efg
@@ -69,15 +71,19 @@ func TestTimelinePictures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	v := &timeline.View{}
+	for _, e := range j.Legend {
+		v.Legend = append(v.Legend, timeline.Procedure{Op: e.Op})
+	}
 	rects := map[string]int{}
 	for y := range j.Rows {
 		for x := range j.Width {
 			p := j.Pixels[y*j.Width+x]
-			if got := m.At(raster.Left+x, raster.Top+y*24+5); got != timelinedraw.Color(p) {
-				t.Fatalf("rank %d, pixel %d: %v, want %v", y, x, got, timelinedraw.Color(p))
+			if got := m.At(raster.Left+x, raster.Top+y*24+5); got != timelinedraw.Color(v, p) {
+				t.Fatalf("rank %d, pixel %d: %v, want %v", y, x, got, timelinedraw.Color(v, p))
 			}
 			if p != 255 && (x == 0 || p != j.Pixels[y*j.Width+x-1]) {
-				rects[timelinedraw.Hex(p)]++
+				rects[palette.Hex(timelinedraw.Color(v, p))]++
 			}
 		}
 	}

@@ -22,7 +22,7 @@
 //	width         pixels of a row
 //	rows          of each row: [first rank, last rank, ranks, ranks that were read]
 //	complete      no limit of events was met: all pixels are exact
-//	legend        {"op", "class", "time"} of each procedure with time in the view, longest
+//	legend        {"op", "class", "colour", "time"} of each procedure with time in the view, longest
 //	              first; time is in ns, of all ranks together. class is one of
 //	              p2p, wait, poll, collective, one-sided, file, other.
 //	share         the second array of bytes is there

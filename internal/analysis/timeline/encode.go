@@ -3,6 +3,8 @@ package timeline
 import (
 	"encoding/json"
 	"io"
+
+	"github.com/efg-tools/efg/internal/palette"
 )
 
 // Schema is the version of what Encode writes.
@@ -27,10 +29,11 @@ type Header struct {
 
 // LegendEntry is a procedure in a Header.
 type LegendEntry struct {
-	Op    string `json:"op"`
-	Class string `json:"class"`
-	Time  uint64 `json:"time"`
-	Apart bool   `json:"apart,omitempty"`
+	Op     string `json:"op"`
+	Class  string `json:"class"`
+	Colour string `json:"colour"` // as CSS has it: "#0072b2"
+	Time   uint64 `json:"time"`
+	Apart  bool   `json:"apart,omitempty"`
 }
 
 // Header returns the view's header.
@@ -43,7 +46,7 @@ func (v *View) Header() *Header {
 		h.Rows = append(h.Rows, [4]int{r.First, r.Last, r.Ranks, r.Read})
 	}
 	for _, p := range v.Legend {
-		h.Legend = append(h.Legend, LegendEntry(p))
+		h.Legend = append(h.Legend, LegendEntry{p.Op, p.Class, palette.Hex(palette.Of(p.Op)), p.Time, p.Apart})
 	}
 	if v.Slices == nil {
 		return h

@@ -11,18 +11,12 @@ import (
 
 	"github.com/efg-tools/efg/internal/analysis/timeline"
 	"github.com/efg-tools/efg/internal/draw/raster"
+	"github.com/efg-tools/efg/internal/palette"
 	"github.com/efg-tools/efg/internal/units"
 )
 
-// procColors distinguish procedures, also for colour-blind people; after the last one they
-// repeat, paler.
-var procColors = []color.RGBA{
-	{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255}, {86, 180, 233, 255},
-	{230, 159, 0, 255}, {90, 60, 140, 255}, {140, 90, 50, 255}, {60, 60, 60, 255}, {180, 190, 40, 255},
-}
-
 // Color is the colour of a pixel of a view.
-func Color(p byte) color.RGBA {
+func Color(v *timeline.View, p byte) color.RGBA {
 	switch p {
 	case timeline.Nothing:
 		return color.RGBA{255, 255, 255, 255}
@@ -33,10 +27,7 @@ func Color(p byte) color.RGBA {
 	case timeline.Other:
 		return color.RGBA{150, 150, 150, 255}
 	}
-	k := int(p) - 1
-	c := procColors[k%len(procColors)]
-	paler := func(v uint8) uint8 { return 255 - uint8(int(255-v)*2/(2+min(3, k/len(procColors)))) }
-	return color.RGBA{paler(c.R), paler(c.G), paler(c.B), 255}
+	return palette.Of(v.Legend[p-1].Op)
 }
 
 // plotArea is the layout of a timeline in a picture.
@@ -130,7 +121,7 @@ func PNG(w io.Writer, v *timeline.View) error {
 	for y := range v.Rows {
 		top := raster.Top + y*s.line
 		s.stretches(y, func(from, until int, p byte) {
-			c.Fill(image.Rect(raster.Left+from*s.cell, top, raster.Left+until*s.cell, top+s.line-gap), Color(p))
+			c.Fill(image.Rect(raster.Left+from*s.cell, top, raster.Left+until*s.cell, top+s.line-gap), Color(v, p))
 		})
 		if y%s.rowStep() == 0 {
 			c.Text(raster.Left-8, top+s.line/2, true, v.Rows[y].Label())
@@ -143,7 +134,7 @@ func PNG(w io.Writer, v *timeline.View) error {
 	})
 	s.legend(func(line int, p byte, text string) {
 		x, y := raster.Left+v.Width*s.cell+20, raster.Top+line*legendStep
-		c.Fill(image.Rect(x, y, x+12, y+12), Color(p))
+		c.Fill(image.Rect(x, y, x+12, y+12), Color(v, p))
 		c.Text(x+18, y+6, false, text)
 	})
 	return png.Encode(w, c)
@@ -162,7 +153,7 @@ func SVG(w io.Writer, v *timeline.View) error {
 				return
 			}
 			fmt.Fprintf(w, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\"><title>rank %s, %s to %s: %s</title></rect>\n",
-				raster.Left+from*s.cell, top, (until-from)*s.cell, max(1, s.line-s.line/8), Hex(p), v.Rows[y].Label(),
+				raster.Left+from*s.cell, top, (until-from)*s.cell, max(1, s.line-s.line/8), palette.Hex(Color(v, p)), v.Rows[y].Label(),
 				units.Seconds(v.From+int64(from)*v.Pixel), units.Seconds(v.From+int64(until)*v.Pixel), html.EscapeString(s.pixelText(p)))
 		})
 		if y%s.rowStep() == 0 {
@@ -175,16 +166,10 @@ func SVG(w io.Writer, v *timeline.View) error {
 	})
 	s.legend(func(line int, p byte, text string) {
 		x, y := raster.Left+v.Width*s.cell+20, raster.Top+line*legendStep
-		fmt.Fprintf(w, "<rect x=\"%d\" y=\"%d\" width=\"12\" height=\"12\" fill=\"%s\"/><text x=\"%d\" y=\"%d\">%s</text>\n", x, y, Hex(p), x+18, y+11, html.EscapeString(text))
+		fmt.Fprintf(w, "<rect x=\"%d\" y=\"%d\" width=\"12\" height=\"12\" fill=\"%s\"/><text x=\"%d\" y=\"%d\">%s</text>\n", x, y, palette.Hex(Color(v, p)), x+18, y+11, html.EscapeString(text))
 	})
 	_, err := fmt.Fprintln(w, "</svg>")
 	return err
-}
-
-// Hex is Color as CSS writes it: "#e4e4e4".
-func Hex(p byte) string {
-	c := Color(p)
-	return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)
 }
 
 // pixelText names what a pixel stands for.

@@ -15,13 +15,3 @@ export function heat(part, isDark) {
 }
 
 export const css = ([r, g, b]) => `rgb(${r},${g},${b})`;
-
-// The first are those of Okabe and Ito; more are shades of them.
-const base = [[0, 114, 178], [230, 159, 0], [0, 158, 115], [204, 121, 167], [213, 94, 0], [86, 180, 233], [190, 175, 40]];
-
-// category is the colour of the nth of several things.
-export function category(n) {
-  const round = Math.floor(n / base.length) % 4;
-  const by = [0, -0.35, 0.4, -0.6][round];
-  return base[n % base.length].map((v) => Math.round(by < 0 ? v * (1 + by) : v + (255 - v) * by));
-}

@@ -1,7 +1,7 @@
 // What ranks did when, where the times of each call were recorded.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { category, css } from "../colours.js";
+import { css } from "../colours.js";
 import { address, useStoredParts } from "../data.js";
 import { nanos, percent, plural } from "../format.js";
 import { Note, Problem, TextField, useWidth } from "../parts.jsx";
@@ -10,6 +10,8 @@ import { useDark } from "../theme.js";
 import { decode, looked, nothing, other, outside, ticks, unread, untimed, within } from "../timeline.js";
 
 const left = 76, top = 24; // for ranks and times
+const tallest = 56; // pixels of a row
+const around = 300; // pixels of the window for what is above and below
 const mostRows = 400;
 const slices = 4000; // calls that are asked for one by one
 const step = 2_000_000; // calls that the server looks at for an answer
@@ -47,7 +49,7 @@ function Traced({ id, run, query }) {
       <div ref={box} class="timeline">
         {failed && <Problem text={failed} />}
         {!failed && !view && <Note>loading …</Note>}
-        {!failed && view && <Shown id={id} view={view} room={room} query={query} ready={asked === wanted && !answer.loading} steps={steps} />}
+        {!failed && view && <Shown view={view} room={room} query={query} ready={asked === wanted && !answer.loading} steps={steps} />}
       </div>
     </>
   );
@@ -88,28 +90,20 @@ function useSteps(url, answer) {
   return { part, running: Boolean(view) && !view.complete && !stopped, stop: () => setStopped(true), goOn };
 }
 
-// coloured remembers which colour a procedure of a run has, so that zooming does not
-// change it.
-const coloured = new Map();
-
-function colourOf(id, op) {
-  if (!coloured.has(id)) coloured.set(id, new Map());
-  const known = coloured.get(id);
-  if (!known.has(op)) known.set(op, known.size);
-  return category(known.get(op));
-}
-
 // special are the colours of what is no procedure.
 const special = (dark) => (dark
   ? { [outside]: [62, 68, 77], [other]: [150, 150, 150], [unread]: [100, 90, 60], [nothing]: [22, 25, 29] }
   : { [outside]: [222, 226, 231], [other]: [110, 110, 110], [unread]: [250, 240, 200], [nothing]: [255, 255, 255] });
 
-function palette(id, view, dark, only) {
+// parts reads a colour as CSS writes it: [red, green, blue].
+const parts = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+
+function palette(view, dark, only) {
   const none = special(dark);
   const list = [];
   for (let i = 0; i < 256; i++) list.push(none[i] ?? none[other]);
   view.legend.forEach((p, i) => {
-    const c = colourOf(id, p.op);
+    const c = parts(p.colour);
     list[i + 1] = only && only !== p.op ? mix(c, none[outside], 0.85) : c;
   });
   return list;
@@ -128,13 +122,13 @@ function paint(view, colours) {
   return canvas;
 }
 
-function Shown({ id, view, room, query, ready, steps }) {
+function Shown({ view, room, query, ready, steps }) {
   const dark = useDark();
   const canvas = useRef();
   const [at, setAt] = useState(null);
   const [from, to] = within(Number(query.from ?? view.begin), Number(query.to ?? view.end), view.begin, view.end);
-  const image = useMemo(() => paint(view, palette(id, view, dark, query.only)), [id, view, dark, query.only]);
-  const rowHeight = Math.max(1, Math.min(24, Math.floor(560 / view.rows.length)));
+  const image = useMemo(() => paint(view, palette(view, dark, query.only)), [view, dark, query.only]);
+  const rowHeight = Math.max(1, Math.min(tallest, Math.floor(Math.max(400, innerHeight - around) / view.rows.length)));
   const side = { width: room, height: rowHeight * view.rows.length };
   const state = { view, from, to, side, rowHeight };
   const latest = useRef(state);
@@ -149,7 +143,7 @@ function Shown({ id, view, room, query, ready, steps }) {
       />
       <output class="hover" aria-live="polite">{at ? pointed(state, at) : `${nanos(to - from)} of ${nanos(view.end - view.begin)}; a pixel is ${nanos(view.pixel)}`}</output>
       {!view.complete && <Steps steps={steps} />}
-      <Legend id={id} view={view} dark={dark} only={query.only} />
+      <Legend view={view} dark={dark} only={query.only} />
     </>
   );
 }
@@ -302,7 +296,7 @@ function handle(canvas, latest, setAt) {
   return () => stop.abort();
 }
 
-function Legend({ id, view, dark, only }) {
+function Legend({ view, dark, only }) {
   const total = view.legend.reduce((sum, p) => sum + (p.apart ? 0 : p.time), 0);
   const none = special(dark);
   const used = new Set(view.pixels);
@@ -311,7 +305,7 @@ function Legend({ id, view, dark, only }) {
       {view.legend.map((p) => (
         <li key={p.op}>
           <button type="button" class="plain" aria-pressed={only === p.op} onClick={() => change({ only: only === p.op ? "" : p.op })} title={`${nanos(p.time)} of all ranks in view; click to see it alone`}>
-            <span class="swatch" style={{ background: css(colourOf(id, p.op)) }} />{p.op} <span class="quiet">{p.apart ? "apart" : percent(p.time, total)}</span>
+            <span class="swatch" style={{ background: p.colour }} />{p.op} <span class="quiet">{p.apart ? "apart" : percent(p.time, total)}</span>
           </button>
         </li>
       ))}
