@@ -64,7 +64,7 @@ var (
 func (k *kind) variant(n int) color.RGBA {
 	c := k.base
 	if round := n / len(shades); round > 0 {
-		c = mix(c, tints[(round-1)%len(tints)], 0.2*float64(1+(round-1)/len(tints)))
+		c = mix(c, tints[(round-1)%len(tints)], 0.09*float64(1+(round-1)/len(tints)))
 	}
 	return shade(c, shades[n%len(shades)])
 }

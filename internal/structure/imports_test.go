@@ -102,7 +102,7 @@ var mayImportInTests = map[string][]string{
 	"internal/analysis":            {"internal/analysis/check", "internal/analysis/diff", "internal/testing/sim", "internal/testing/testrun"},
 	"internal/web":                 {"internal/testing/sim"},
 	"internal/httpapi":             {"internal/testing/sim"},
-	"cmd/efg":                      {"internal/testing/sim", "internal/draw/raster"},
+	"cmd/efg":                      {"internal/testing/sim", "internal/draw/raster", "internal/palette"},
 	"internal/analysis/diff":       {"internal/testing/sim", "internal/testing/testrun"},
 	"internal/analysis/check":      {"internal/testing/sim", "internal/testing/testrun"},
 	"internal/analysis/query":      {"internal/testing/sim", "internal/testing/testrun"},
