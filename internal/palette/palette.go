@@ -33,7 +33,7 @@ var kinds = []kind{
 	{rgb(64, 196, 214), []string{"MPI_Recv", "MPI_Irecv"}, func(p *signature.Proc) bool { return p.Issues == "recv" || of(p, "recv") }},
 	{rgb(0, 114, 178), []string{"MPI_Send", "MPI_Isend", "MPI_Start", "MPI_Startall"}, func(p *signature.Proc) bool { return p.Starts || p.Issues == "send" || of(p, "send") }},
 	{rgb(140, 90, 50), []string{"MPI_Put", "MPI_Win_fence", "MPI_Get"}, func(p *signature.Proc) bool { return handles(p, signature.Win) }},
-	{rgb(110, 130, 60), nil, func(p *signature.Proc) bool { return handles(p, signature.File) }},
+	{rgb(84, 122, 74), nil, func(p *signature.Proc) bool { return handles(p, signature.File) }},
 	{rgb(130, 130, 130), []string{"MPI_Comm_split", "MPI_Type_commit"}, func(*signature.Proc) bool { return true }},
 }
 
