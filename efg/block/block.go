@@ -308,6 +308,13 @@ func (b *Block) Again() *Block {
 	return &Block{section: b.section, cols: b.cols, at: make([]int, len(b.at))}
 }
 
+// Split divides the block: the second part has the columns from n on, numbered from 0.
+func (b *Block) Split(n int) (first, second *Block) {
+	n = min(n, len(b.cols))
+	return &Block{section: b.section, cols: b.cols[:n:n], at: b.at[:n:n], Err: b.Err},
+		&Block{section: b.section, cols: b.cols[n:], at: b.at[n:], Err: b.Err}
+}
+
 // Position says how much of each column was read.
 func (b *Block) Position() []int { return slices.Clone(b.at) }
 
@@ -386,6 +393,15 @@ func (b *Block) Close() error {
 		}
 	}
 	return b.Err
+}
+
+// KindAt reads the kind of the block at an offset.
+func KindAt(r io.ReaderAt, offset uint64) (Kind, error) {
+	b, err := ReadAt(r, offset, 1)
+	if err != nil {
+		return 0, err
+	}
+	return Kind(b[0]) &^ mixedBit, nil
 }
 
 // ReadAt reads n bytes in pieces, so that a wrong length does not make it allocate more than

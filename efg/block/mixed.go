@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,31 +37,31 @@ const (
 	ctxText
 )
 
-const textKind = mix.Kinds - 1
+// Kinds of values that are not of a column.
+const (
+	textKind   = mix.Kinds - 1
+	lengthKind = mix.Kinds - 3
+)
 
 // mixedColumns encodes or decodes columns.
 type mixedColumns struct {
-	c      *mix.Coder
-	left   int  // values
-	primed bool // the coder has learned from the primer
-	cols   Columns
-	err    error
+	c    *mix.Coder
+	left int // values
+	cols Columns
+	err  error
 }
 
 func encodeMixed(kind Kind, cols Columns) []byte {
-	m := &mixedColumns{c: mix.NewEncoder(mixedTable), left: mixedValues}
+	m := &mixedColumns{c: trained(kind).Encoder(), left: mixedValues, cols: cols}
 	defer m.c.Close()
-	m.train(kind)
-	m.cols = cols
 	m.columns()
 	return m.c.Finish()
 }
 
 // decodeMixed reads at most that many values.
 func decodeMixed(kind Kind, code []byte, values int) (Columns, error) {
-	m := &mixedColumns{c: mix.NewDecoder(code, mixedTable), left: min(values, mixedValues)}
+	m := &mixedColumns{c: trained(kind).Decoder(code), left: min(values, mixedValues)}
 	defer m.c.Close()
-	m.train(kind)
 	m.columns()
 	if m.err == nil && m.c.Rest() > 0 {
 		m.err = errTrailing
@@ -68,13 +69,40 @@ func decodeMixed(kind Kind, code []byte, values int) (Columns, error) {
 	return m.cols, m.err
 }
 
-// examples are blocks of recordings of three programs of testdata (nest, io, shapes): a coder learns
+// states are what coders begin with, by kind of block.
+var states [mixedBit]struct {
+	once sync.Once
+	*mix.State
+}
+
+// trained returns what a coder begins with that has learned from the examples of a kind of block.
+func trained(kind Kind) *mix.State {
+	s := &states[kind]
+	s.once.Do(func() {
+		m := &mixedColumns{c: mix.NewEncoder(mixedTable), left: math.MaxInt}
+		m.c.Train(func() {
+			for _, m.cols = range examplesOf()[kind] {
+				m.columns()
+			}
+		})
+		s.State = m.c.Learned()
+	})
+	return s.State
+}
+
+// examples are blocks of recordings of programs of testdata (nest, shapes, io, loops, icoll): a coder learns
 // from those of the kind first. They are part of the format: another choice would be another format.
 //
 //go:embed columns.txt
 var examples string
 
-// examplesOf parses the examples: lines "block KIND", and one for each column.
+// primer is text similar to names and metadata of run files.
+//
+//go:embed primer.txt
+var primer []byte
+
+// examplesOf parses the examples: lines "block KIND", and one for each column; "text" is a column
+// with the bytes of the primer.
 var examplesOf = sync.OnceValue(func() map[Kind][]Columns {
 	all := map[Kind][]Columns{}
 	kind := Kind(0)
@@ -86,6 +114,12 @@ var examplesOf = sync.OnceValue(func() map[Kind][]Columns {
 			continue
 		}
 		var column []uint64
+		if len(fields) == 1 && fields[0] == "text" {
+			fields = nil
+			for _, b := range primer {
+				column = append(column, uint64(b))
+			}
+		}
 		for _, f := range fields {
 			column = append(column, number(f))
 		}
@@ -103,17 +137,6 @@ func number(s string) uint64 {
 	return v
 }
 
-// train has the coder learn from the examples of a kind of block.
-func (m *mixedColumns) train(kind Kind) {
-	left := m.left
-	m.c.Train(func() {
-		for _, m.cols = range examplesOf()[kind] {
-			m.columns()
-		}
-	})
-	m.left, m.cols = left, nil
-}
-
 func (m *mixedColumns) columns() {
 	n := m.c.Number(mix.Hash(ctxColumns), uint64(len(m.cols)))
 	if n > MaxColumns {
@@ -123,10 +146,10 @@ func (m *mixedColumns) columns() {
 	if !m.c.Encoding() {
 		m.cols = make(Columns, n)
 	}
-	empty := uint64(0) // whether the last two columns were
+	last := [2]uint64{} // lengths
 	for i := range m.cols {
-		length := m.c.Number(mix.Hash(ctxLength, empty), uint64(len(m.cols[i])))
-		empty = empty<<1&3 | Bit(length == 0)
+		length := m.length(uint64(i), last, uint64(len(m.cols[i])))
+		last = [2]uint64{length, last[0]}
 		if length > uint64(m.left) {
 			m.err = errors.New("more values than its size allows")
 			return
@@ -142,6 +165,17 @@ func (m *mixedColumns) columns() {
 			return
 		}
 	}
+}
+
+// length codes the length of column i.
+func (m *mixedColumns) length(i uint64, last [2]uint64, n uint64) uint64 {
+	guesses := [...]mix.Guess{
+		{Context: mix.Hash(ctxLength, 1, i, last[0])},
+		{Context: mix.Hash(ctxLength, 2, Bit(last[0] == 0), Bit(last[1] == 0))},
+		{Context: mix.Hash(ctxLength, 3, i)},
+		{Value: last[0], Sure: 1},
+	}
+	return m.c.Value(lengthKind, guesses[:], mix.Hash(ctxLength), last[0], n)
 }
 
 // shortText is the minimum number of bytes of a column that counts as text.
@@ -161,22 +195,8 @@ func isText(vals []uint64) bool {
 	return printable > len(vals)*2/3
 }
 
-// primer is text similar to names and metadata of run files: a text coder learns from it first.
-//
-//go:embed primer.txt
-var primer []byte
-
 // text codes the n bytes of a column.
 func (m *mixedColumns) text(i, n int) {
-	if !m.primed {
-		m.primed = true
-		m.c.Train(func() {
-			var last [5]uint64
-			for _, b := range primer {
-				m.byte(&last, uint64(b))
-			}
-		})
-	}
 	var last [5]uint64
 	decoding := !m.c.Encoding()
 	for k := range n {
@@ -196,14 +216,14 @@ func (m *mixedColumns) text(i, n int) {
 
 // byte codes a byte after the last ones.
 func (m *mixedColumns) byte(last *[5]uint64, v uint64) uint64 {
-	guesses := [...]mix.Guess{
-		{Context: mix.Hash(ctxText, 1, last[0])},
-		{Context: mix.Hash(ctxText, 2, last[0], last[1])},
-		{Context: mix.Hash(ctxText, 3, last[0], last[1], last[2])},
-		{Context: mix.Hash(ctxText, 4, last[0], last[1], last[2], last[3])},
-		{Context: mix.Hash(ctxText, 5, last[0], last[1], last[2], last[3], last[4])},
-	}
-	v = m.c.Byte(textKind, guesses[:], mix.Hash(ctxText, 6, last[0]), mix.Hash(ctxText, 7), v)
+	v = m.c.Byte(textKind, []uint64{
+		mix.Hash(ctxText, 0),
+		mix.Hash(ctxText, 1, last[0]),
+		mix.Hash(ctxText, 2, last[0], last[1]),
+		mix.Hash(ctxText, 3, last[0], last[1], last[2]),
+		mix.Hash(ctxText, 4, last[0], last[1], last[2], last[3]),
+		mix.Hash(ctxText, 5, last[0], last[1], last[2], last[3], last[4]),
+	}, v)
 	copy(last[1:], last[:])
 	last[0] = v
 	return v
@@ -236,7 +256,7 @@ func (m *mixedColumns) column(i, n int) {
 			{Context: mix.Hash(ctxMixed, 6, col, near, last[0])},
 			{Context: mix.Hash(ctxMixed, 7, last[0], last[1])},
 		}
-		v = m.c.Value(min(i, textKind-1), guesses[:], mix.Hash(ctxMixed, 8, col), last[0], v)
+		v = m.c.Value(min(i, lengthKind-1), guesses[:], mix.Hash(ctxMixed, 8, col), last[0], v)
 		if decoding {
 			m.cols[i] = append(m.cols[i], v)
 		}

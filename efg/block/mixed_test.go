@@ -2,12 +2,12 @@ package block
 
 import "testing"
 
-// A reader is to know which columns of the examples are text: none.
-func TestExamplesAreNoText(t *testing.T) {
+// A reader is to know which columns of the examples are text: those that are the primer.
+func TestTextOfExamples(t *testing.T) {
 	for kind, list := range examplesOf() {
 		for _, cols := range list {
 			for i, c := range cols {
-				if isText(c) {
+				if isText(c) != (len(c) == len(primer)) {
 					t.Errorf("column %d of an example of kind %d is text", i, kind)
 				}
 			}

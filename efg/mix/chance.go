@@ -10,6 +10,8 @@ const (
 	countMask  = 1<<countBits - 1
 	countLimit = 60 // from here on the last 60 or so count
 
+	settledCount = 4 // after training
+
 	evens  chance = 1 << 31
 	likely chance = 7 << 29
 )

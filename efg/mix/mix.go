@@ -6,6 +6,7 @@ package mix
 
 import (
 	"math/bits"
+	"slices"
 	"sync"
 )
 
@@ -53,13 +54,19 @@ type Coder struct {
 	encoder  *encoder // nil: it decodes
 	decoder  *decoder
 	training bool
+	learned
+}
 
-	table []slot
-	shift int
-	trust [Kinds]*trusts
-	past  [Kinds][Experts]uint8
-	mixer [Kinds][Experts + 1]int64
-	spell []chance // of the bits of values that no expert guessed
+// learned is what a coder learns.
+type learned struct {
+	table      []slot
+	shift      int
+	trust      [Kinds]*trusts
+	past       [Kinds][Experts]uint8
+	mixer      [Kinds][Experts + 1]int64
+	spell      []chance // of the bits of values that no expert guessed
+	spellShift int
+	spellers   [Kinds]*bitMixer
 }
 
 // TableBits limits the table of contexts to 1<<TableBits slots.
@@ -83,11 +90,13 @@ func NewDecoder(code []byte, tableBits int) *Coder {
 // tables are those of closed coders, for reuse.
 var tables sync.Pool
 
-// newTable returns an empty table of contexts.
-func newTable(tableBits int) []slot {
+// newTable returns a table of contexts, if empty is set an empty one.
+func newTable(tableBits int, empty bool) []slot {
 	if t, ok := tables.Get().(*[]slot); ok && cap(*t) >= 1<<tableBits {
 		out := (*t)[:1<<tableBits]
-		clear(out)
+		if empty {
+			clear(out)
+		}
 		return out
 	}
 	return make([]slot, 1<<tableBits)
@@ -101,7 +110,8 @@ func (c *Coder) Close() {
 }
 
 func newCoder(tableBits int) *Coder {
-	c := &Coder{table: newTable(tableBits), shift: 64 - tableBits, spell: make([]chance, spellSize)}
+	spellBits := min(tableBits+1, maxSpellBits)
+	c := &Coder{learned: learned{table: newTable(tableBits, true), shift: 64 - tableBits, spell: make([]chance, 1<<spellBits), spellShift: 64 - spellBits}}
 	for i := range c.spell {
 		c.spell[i] = evens
 	}
@@ -199,7 +209,7 @@ type candidate struct {
 // Value codes v, given guesses. If none is right, v, or its difference from near, is spelled
 // out as by Number in the context rest.
 func (c *Coder) Value(kind int, guesses []Guess, rest, near, v uint64) uint64 {
-	return c.ValueOr(kind, guesses, v, func(v uint64) uint64 { return c.spelled(kind, rest, near, v) })
+	return c.ValueOr(kind, guesses, v, func(v uint64) uint64 { return c.spelled(kind, guesses, rest, near, v) })
 }
 
 // ValueOr is like Value, but calls spell to code what no expert guessed.
@@ -279,25 +289,82 @@ func (c *Coder) ask(weights *[Experts + 1]int64, list []candidate, in *[Experts]
 	return v, false
 }
 
-// spelled codes a value, or its difference from another, whichever is shorter.
-func (c *Coder) spelled(kind int, context, near, v uint64) uint64 {
-	d := v - near
-	zigzag := d<<1 ^ uint64(int64(d)>>63)
-	broad := Hash(1, uint64(kind))
-	if c.modelled(Hash(context), broad, bits.Len64(zigzag) < bits.Len64(v)) {
-		z := c.number(Hash(context, 2), broad+2, zigzag)
-		return near + (z>>1 ^ -(z & 1))
+// bitMixer has weights for the contexts of a spelled bit: of each, by how often it was seen.
+type bitMixer [Contexts][seenLevels]int32
+
+const (
+	// Contexts is the maximum number of contexts of a spelled bit.
+	Contexts   = 8
+	seenLevels = 5
+
+	spellExperts = 2 // guesses whose contexts are also contexts of the bits that spell a value
+	spellRate    = 5
+)
+
+// seenLevel is the level of a chance with that many updates.
+func seenLevel(n chance) int {
+	switch {
+	case n < 2:
+		return int(n)
+	case n < 4:
+		return 2
+	case n < 10:
+		return 3
 	}
-	return c.number(Hash(context, 4), broad+4, v)
+	return 4
 }
 
-// Number codes v in a context: its number of bits, the first three after the highest, and the
-// others uncompressed.
-func (c *Coder) Number(context, v uint64) uint64 { return c.number(context, context, v) }
+// firstWeights are the weights at first, by level.
+var firstWeights = [seenLevels]int32{0, 18000, 22000, 26000, 30000}
 
-// number is Number in two contexts: the broad one counts until the other has been seen.
-func (c *Coder) number(context, broad, v uint64) uint64 {
-	length := int(c.tree(context, broad, 7, uint64(bits.Len64(v))))
+// spelling returns the weights of a kind.
+func (c *Coder) spelling(kind int) *bitMixer {
+	m := c.spellers[kind]
+	if m == nil {
+		m = new(bitMixer)
+		for i := range m {
+			m[i] = firstWeights
+		}
+		c.spellers[kind] = m
+	}
+	return m
+}
+
+// spelled codes a value, or its difference from another, whichever is shorter.
+func (c *Coder) spelled(kind int, guesses []Guess, context, near, v uint64) uint64 {
+	d := v - near
+	zigzag := d<<1 ^ uint64(int64(d)>>63)
+	contexts := make([]uint64, 2, 2+spellExperts)
+	contexts[0], contexts[1] = Hash(context), Hash(1, uint64(kind))
+	for i := range guesses {
+		if x := guesses[i].Context; x != 0 && len(contexts) < 2+spellExperts {
+			contexts = append(contexts, x)
+		}
+	}
+	m := c.spelling(kind)
+	if c.modelled(m, contexts, 0, bits.Len64(zigzag) < bits.Len64(v)) {
+		z := c.number(m, contexts, ofDifference, zigzag)
+		return near + (z>>1 ^ -(z & 1))
+	}
+	return c.number(m, contexts, ofValue, v)
+}
+
+// What distinguishes the trees of differences from those of values.
+const (
+	ofValue      = 1 << 32
+	ofDifference = 3 << 32
+)
+
+// numberKind has the weights of numbers and bits that are not values of a kind.
+const numberKind = Kinds - 2
+
+// Number codes v in a context: its number of bits, and those after the highest.
+func (c *Coder) Number(context, v uint64) uint64 {
+	return c.number(c.spelling(numberKind), []uint64{context}, ofValue, v)
+}
+
+func (c *Coder) number(m *bitMixer, contexts []uint64, salt, v uint64) uint64 {
+	length := int(c.tree(m, contexts, salt, 7, uint64(bits.Len64(v))))
 	if length > 64 {
 		length = 64
 	}
@@ -305,45 +372,52 @@ func (c *Coder) number(context, broad, v uint64) uint64 {
 		return uint64(length)
 	}
 	below := length - 1
-	known := min(below, 3)
-	top := c.tree(Hash(context, uint64(length)), Hash(broad, uint64(length)), known, v>>(below-known)&(1<<known-1))
-	out := 1<<known | top
-	for i := below - known - 1; i >= 0; i-- {
-		out = out<<1 | uint64(bit(c.bit(1<<15, v>>i&1 != 0)))
-	}
-	return out
+	return 1<<below | c.tree(m, contexts, salt+uint64(length)<<40, below, v&(1<<below-1))
 }
 
-// Byte codes a byte, given guesses. If none is right, it is spelled out in two contexts.
-func (c *Coder) Byte(kind int, guesses []Guess, context, broad, v uint64) uint64 {
-	return c.ValueOr(kind, guesses, v, func(v uint64) uint64 { return c.tree(context, broad, 8, v) })
+// Byte codes a byte in contexts.
+func (c *Coder) Byte(kind int, contexts []uint64, v uint64) uint64 {
+	return c.tree(c.spelling(kind), contexts, 0, 8, v)
 }
 
 // Bit codes a bit in a context.
-func (c *Coder) Bit(context uint64, b bool) bool { return c.modelled(context, context, b) }
+func (c *Coder) Bit(context uint64, b bool) bool {
+	return c.modelled(c.spelling(numberKind), []uint64{context}, 0, b)
+}
 
 // tree codes n bits, highest first.
-func (c *Coder) tree(context, broad uint64, n int, v uint64) uint64 {
+func (c *Coder) tree(m *bitMixer, contexts []uint64, salt uint64, n int, v uint64) uint64 {
 	node := uint64(1)
 	for i := n - 1; i >= 0; i-- {
-		at := node * 0x9e3779b97f4a7c15
-		node = node<<1 | uint64(bit(c.modelled(context+at, broad+at, v>>i&1 != 0)))
+		node = node<<1 | uint64(bit(c.modelled(m, contexts, salt+node, v>>i&1 != 0)))
 	}
 	return node &^ (1 << n)
 }
 
-const spellSize = 1 << 16
+// maxSpellBits limits the number of chances of bits to 1 << maxSpellBits; otherwise there are twice as
+// many as slots of contexts.
+const maxSpellBits = 18
 
-// modelled codes a bit in two contexts: the more bits the first has seen, the more it counts.
-func (c *Coder) modelled(context, broad uint64, b bool) bool {
+// modelled codes a bit in contexts, each with node: a chance for each, mixed.
+func (c *Coder) modelled(m *bitMixer, contexts []uint64, node uint64, b bool) bool {
 	const mixing = 0xd6e8feb86659fd93
-	m, o := &c.spell[context*mixing>>48], &c.spell[broad*mixing>>48]
-	seen := int64(*m & countMask)
-	p := squash((stretch(m.p())*seen*2 + stretch(o.p())*3) / (seen*2 + 3))
-	b = c.bit(min(max(p, 32), 1<<16-32), b)
-	m.update(b)
-	if o != m {
-		o.update(b)
+	var chances [Contexts]*chance
+	var weights [Contexts]*int32
+	var in [Contexts]int64
+	node *= 0x9e3779b97f4a7c15
+	sum := int64(0)
+	for i, x := range contexts {
+		s := &c.spell[(x+node)*mixing>>c.spellShift]
+		w := &m[i][seenLevel(*s&countMask)]
+		chances[i], weights[i], in[i] = s, w, stretch(s.p())
+		sum += int64(*w) * in[i]
+	}
+	p := min(max(squash(sum>>16), 32), 1<<16-32)
+	b = c.bit(p, b)
+	miss := int64(bit(b))<<16 - int64(p)
+	for i := range contexts {
+		*weights[i] += int32((miss*in[i]*spellRate + 1<<15) >> 16)
+		chances[i].update(b)
 	}
 	return b
 }
@@ -365,4 +439,59 @@ func bit(b bool) uint8 {
 		return 1
 	}
 	return 0
+}
+
+// State is what a coder has learned. Many coders can begin with it.
+type State struct{ learned }
+
+// Learned returns what the coder has learned, without how often it has seen what beyond a few times, so
+// that coders that begin with it adapt to what follows. The coder must not be used afterwards.
+func (c *Coder) Learned() *State {
+	settle(c.spell)
+	for _, t := range c.trust {
+		if t == nil {
+			continue
+		}
+		for i := range t {
+			for j := range t[i] {
+				settle(t[i][j][:])
+			}
+		}
+	}
+	return &State{c.learned}
+}
+
+func settle(list []chance) {
+	for i, s := range list {
+		list[i] = s&^countMask | min(s&countMask, settledCount)
+	}
+}
+
+// Encoder returns an encoder that begins with the state.
+func (s *State) Encoder() *Coder {
+	return &Coder{learned: s.copy(), encoder: &encoder{high: 1<<32 - 1}}
+}
+
+// Decoder returns a decoder, of what such an encoder wrote, that begins with the state.
+func (s *State) Decoder(code []byte) *Coder {
+	return &Coder{learned: s.copy(), decoder: newDecoder(code)}
+}
+
+// copy copies what was learned.
+func (l *learned) copy() learned {
+	out := *l
+	out.table = newTable(64-l.shift, false)
+	copy(out.table, l.table)
+	out.spell = slices.Clone(l.spell)
+	for i := range Kinds {
+		if l.trust[i] != nil {
+			t := *l.trust[i]
+			out.trust[i] = &t
+		}
+		if l.spellers[i] != nil {
+			t := *l.spellers[i]
+			out.spellers[i] = &t
+		}
+	}
+	return out
 }

@@ -81,8 +81,6 @@ type eventCoder struct {
 	atSites      map[uint64]*siteValues
 	headers      []uint64
 	headerNumber map[uint64]uint64  // in headers, and 1
-	commonNumber map[uint64]uint64  // of a common header: its number, and 1
-	common       uint64             // the last one that was new
 	classes      map[uint64][]uint8 // of a header: what kinds its events' words are of
 	total        int                // events of the block
 	defs         defOrder
@@ -98,23 +96,77 @@ type eventCoder struct {
 	local       []int       // numbers in known of its nodes
 	numberOf    map[int]int // the other way round
 	likes       map[uint64]uint64
-	withHeader  map[uint64][]int // numbers in known of those with a header
-	lastHeaders [3]uint64        // of the last events
-	before      [6]uint64        // nodes of the last events
-	events      [4]uint64        // the last events with their values
-	longer      uint64           // of more
-	match       int              // predicted next event, -1: none
-	matched     uint64           // how many were right
+	lastHeaders [3]uint64 // of the last events
+	before      [6]uint64 // nodes of the last events
+	events      [4]uint64 // the last events with their values
+	longer      uint64    // of more
+	match       int       // predicted next event, -1: none
+	matched     uint64    // how many were right
 	tags        map[uint64]*[2]uint64
 	newest      uint64                 // definition
 	ofClass     [wordClasses][2]uint64 // the last two tokens of words of new nodes, different ones
 	ident       uint64                 // the last one
 	requests    requestOrder
+	recent      recency
+}
+
+// recency has the nodes of a stream with a header in the order of their last events, the latest first.
+type recency struct {
+	first      map[uint64]int // by header: its number in the stream
+	next, prev []int          // by number in the stream, -1: none
+}
+
+// add adds the stream's next node.
+func (r *recency) add(header uint64) {
+	k := len(r.next)
+	r.next, r.prev = append(r.next, -1), append(r.prev, -1)
+	r.push(k, header)
+}
+
+func (r *recency) push(k int, header uint64) {
+	r.next[k], r.prev[k] = -1, -1
+	if old, ok := r.first[header]; ok {
+		r.next[k], r.prev[old] = old, k
+	}
+	r.first[header] = k
+}
+
+// used moves a node to the front.
+func (r *recency) used(k int, header uint64) {
+	if r.first[header] == k {
+		return
+	}
+	if n := r.next[k]; n >= 0 {
+		r.prev[n] = r.prev[k]
+	}
+	r.next[r.prev[k]] = r.next[k]
+	r.push(k, header)
+}
+
+// rank is the number of nodes with the header that were used after node k, and it.
+func (r *recency) rank(k int, header uint64) uint64 {
+	n := uint64(1)
+	for at := r.first[header]; at != k; at = r.next[at] {
+		n++
+	}
+	return n
+}
+
+// at is the node of a rank; -1 if there is none.
+func (r *recency) at(rank uint64, header uint64) int {
+	k, ok := r.first[header]
+	if !ok {
+		return -1
+	}
+	for ; rank > 1 && k >= 0; rank-- {
+		k = r.next[k]
+	}
+	return k
 }
 
 func newEventCoder(c *mix.Coder) *eventCoder {
 	return &eventCoder{c: c, byKey: map[uint64]int{}, sites: map[uint64]*eventNode{}, atSites: map[uint64]*siteValues{},
-		headerNumber: map[uint64]uint64{}, commonNumber: map[uint64]uint64{}, defs: newDefOrder(), classes: map[uint64][]uint8{}, after: make([]uint32, 1<<afterBits)}
+		headerNumber: map[uint64]uint64{}, defs: newDefOrder(), classes: map[uint64][]uint8{}, after: make([]uint32, 1<<afterBits)}
 }
 
 // afterBits is the number of bits of the hash that finds the predicted event.
@@ -135,12 +187,12 @@ const (
 	kindOld      = kindHeader + 1
 	kindElem     = kindOld + 1
 	kindValue    = kindElem + 4 // kindValue + 8 * form + word, up to 7
-	kindCommon   = kindValue + 32
-	kindDef      = kindCommon + 1
+	kindDef      = kindValue + 32
 	kindDefCount = kindDef + 1
 	kindDefText  = kindDefCount + 1
 	kindDefElem  = kindDefText + 1
-	kindDefWord  = kindDefElem + 1 // kindDefWord + kind of definition, up to 11
+	kindDefWide  = kindDefElem + 1
+	kindDefWord  = kindDefWide + 1 // kindDefWord + kind of definition, up to 11
 )
 
 // Contexts, which distinguish what is otherwise equal.
@@ -230,11 +282,11 @@ const roomFor = 1 << 17
 // begin begins a stream.
 func (e *eventCoder) begin() {
 	e.local, e.numberOf, e.likes = nil, map[int]int{}, map[uint64]uint64{}
-	e.withHeader, e.lastHeaders = map[uint64][]int{}, [3]uint64{}
-	e.before, e.events, e.longer = [6]uint64{}, [4]uint64{}, 0
+	e.lastHeaders, e.before, e.events, e.longer = [3]uint64{}, [6]uint64{}, [4]uint64{}, 0
 	e.match, e.matched = -1, 0
 	e.tags, e.ident, e.newest = map[uint64]*[2]uint64{}, 0, 0
 	e.ofClass = [wordClasses][2]uint64{}
+	e.recent = recency{first: map[uint64]int{}}
 	e.requests = requestOrder{number: map[uint64]int{}, at: -1}
 }
 
@@ -251,6 +303,7 @@ func (e *eventCoder) spanOf(i int) (from, to uint32) {
 func (e *eventCoder) note(node uint32, hash uint64, values []uint64) {
 	e.first = append(e.first, uint32(len(e.values)))
 	e.visits = append(e.visits, node)
+	e.recent.used(e.numberOf[int(node)], e.known[node].header)
 	e.hashes = append(e.hashes, hash)
 	e.values = append(e.values, values...)
 	copy(e.lastHeaders[1:], e.lastHeaders[:])

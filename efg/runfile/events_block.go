@@ -2,7 +2,6 @@ package runfile
 
 import (
 	"fmt"
-	"math/bits"
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/block"
@@ -12,24 +11,30 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// encodeEvents returns the code of an event block of these groups of definitions and graphs, after the number of
-// bits of its tables.
-func encodeEvents(groups []*readGroup, events uint64) ([]byte, error) {
-	tableBits := min(max(bits.Len64(events)+2, 17), mix.TableBits)
-	e := newEventCoder(mix.NewEncoder(tableBits))
+// encodeEvents returns the code of an event block of these groups of definitions and graphs.
+func encodeEvents(groups []*readGroup) ([]byte, error) {
+	begin := beginning()
+	e := begin.coder(begin.state.Encoder())
 	defer e.c.Close()
-	e.train()
+	if err := e.groups(groups); err != nil {
+		return nil, err
+	}
+	return e.c.Finish(), nil
+}
+
+// groups encodes groups.
+func (e *eventCoder) groups(groups []*readGroup) error {
 	e.c.Number(mix.Hash(ctxMembers, 1), uint64(len(groups)))
 	for _, p := range groups {
 		e.c.Number(mix.Hash(ctxMembers, 2), p.members)
 		e.c.Bit(mix.Hash(ctxMembers, 3), p.kind == recordGraph)
 		for m := range p.members {
 			if err := e.member(p, m); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	return append([]byte{byte(tableBits)}, e.c.Finish()...), nil
+	return nil
 }
 
 // member encodes a member of a group.
@@ -52,12 +57,13 @@ func (e *eventCoder) member(p *readGroup, m uint64) error {
 
 // decodeEvents reads what encodeEvents wrote.
 func decodeEvents(code []byte) ([]*readGroup, error) {
-	if len(code) == 0 || code[0] < 8 || code[0] > mix.TableBits {
-		return nil, fmt.Errorf("%w: no size of tables", errEvents)
-	}
-	e := newEventCoder(mix.NewDecoder(code[1:], int(code[0])))
+	begin := beginning()
+	e := begin.coder(begin.state.Decoder(code))
 	defer e.c.Close()
-	e.train()
+	return e.readGroups()
+}
+
+func (e *eventCoder) readGroups() ([]*readGroup, error) {
 	n := e.c.Number(mix.Hash(ctxMembers, 1), 0)
 	var groups []*readGroup
 	for i := uint64(0); i < n && e.err == nil; i++ {

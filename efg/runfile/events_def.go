@@ -2,9 +2,11 @@ package runfile
 
 import (
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/block"
 	"github.com/efg-tools/efg/efg/mix"
 	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/internal/token"
+	"github.com/efg-tools/efg/signature"
 )
 
 // Contexts of definitions, after ctxDef.
@@ -35,7 +37,7 @@ func (e *eventCoder) definitions(given []eventDef) []eventDef {
 	o := &e.defs
 	e.countDef(1)
 	n := e.c.Number(mix.Hash(ctxDef, ctxDefCount), uint64(len(given)))
-	o.begun, o.match, o.matched, o.kinds = len(o.all), 0, 0, [3]uint64{}
+	o.begun, o.match, o.matched, o.kinds, o.own = len(o.all), 0, 0, [3]uint64{}, nil
 	for i := uint64(0); i < n && e.err == nil; i++ {
 		var d eventDef
 		if e.c.Encoding() {
@@ -67,9 +69,6 @@ func (e *eventCoder) definition(given *eventDef) eventDef {
 	x := &defCoder{eventCoder: e, like: e.defs.guess()}
 	x.kind(given.kind)
 	x.flags(given.flags)
-	if x.d.flags&defDerived == 0 {
-		x.d.word = x.word(given.word, 0, 0)
-	}
 	if x.d.flags&defData != 0 {
 		x.text(given.text)
 	}
@@ -77,6 +76,10 @@ func (e *eventCoder) definition(given *eventDef) eventDef {
 		x.elements(given)
 	}
 	x.words(given.words)
+	if x.d.flags&defDerived == 0 {
+		x.d.word = x.word(given.word, 0, 0)
+	}
+	x.defs.own = append(x.defs.own, x.identity())
 	return x.d
 }
 
@@ -176,10 +179,61 @@ func (x *defCoder) word(w eventWord, k int, count uint64) eventWord {
 	t := x.c.Value(kindDefWord+int(min(kind, 11)), guesses, mix.Hash(ctxDef, ctxDefWord, kind, min(i, 7)), near, w.token)
 	out := eventWord{token: t, alt: t}
 	if t&7 == token.Wide {
-		wide := mix.Hash(ctxDef, ctxDefWide, kind, i)
-		out.wide = x.c.Value(kindDefText, []mix.Guess{{Context: wide}}, mix.Hash(ctxDef, ctxDefWide), 0, w.wide)
+		guesses := []mix.Guess{{Context: mix.Hash(ctxDef, ctxDefWide, kind, i)}, {None: true}}
+		if k == 0 {
+			guesses[1] = x.family()
+		}
+		out.wide = x.c.Value(kindDefWide, guesses, mix.Hash(ctxDef, ctxDefWide), 0, w.wide)
 	}
 	return out
+}
+
+// identity is the definition's own word, 0 if it is not known without the strings.
+func (x *defCoder) identity() uint64 {
+	if x.d.flags&defDerived != 0 {
+		return 0
+	}
+	w, _ := x.wordOf(&x.d.word)
+	return w
+}
+
+// wordOf is the word that a token stands for, if that is known.
+func (x *defCoder) wordOf(w *eventWord) (uint64, bool) {
+	v := w.token >> 3
+	switch w.token & 7 {
+	case token.Number:
+		return uint64(block.Unzigzag(v)), true
+	case token.Const:
+		return signature.ConstBit | v, true
+	case token.Def:
+		if v < uint64(len(x.defs.own)) {
+			return x.defs.own[v], x.defs.own[v] != 0
+		}
+	case token.Wide:
+		return w.wide, true
+	}
+	return 0, false
+}
+
+// family guesses the word of a communicator, window or file: the hash of its words and, of a
+// communicator, of the tag that it was created with, mostly 0, in the place of a family's hash.
+func (x *defCoder) family() mix.Guess {
+	kind := efg.DefKind(x.d.kind)
+	if kind != efg.DefComm && kind != efg.DefWin && kind != efg.DefFile {
+		return mix.Guess{None: true}
+	}
+	var words []uint64
+	for i := range x.d.words {
+		w, ok := x.wordOf(&x.d.words[i])
+		if !ok {
+			return mix.Guess{None: true}
+		}
+		words = append(words, w)
+	}
+	if kind == efg.DefComm {
+		words = append(words, 0)
+	}
+	return mix.Guess{Value: signature.Hash(words...) << signature.SequenceBits &^ (3 << 62), Sure: 4}
 }
 
 // elements codes the elements of a vector.

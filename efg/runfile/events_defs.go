@@ -121,6 +121,7 @@ type defOrder struct {
 	kinds   [3]uint64         // of the last definitions
 	hash    uint64            // of the last one
 	text    uint64            // the last one
+	own     []uint64          // of the current list: the definitions' own words that are known, else 0
 	size    uint64            // definitions, their words, and elements of vectors
 }
 

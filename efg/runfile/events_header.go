@@ -42,18 +42,8 @@ var commonHeaders = sync.OnceValue(func() []knownHeader {
 	return list
 })
 
-// train has the coder learn the classes of the common headers.
-func (e *eventCoder) train() {
-	e.c.Train(func() {
-		for i, h := range commonHeaders() {
-			e.commonNumber[h.header] = uint64(i + 1)
-			e.classes[h.header] = e.codeClasses(h.header, h.classes)
-		}
-	})
-}
-
-// header codes the header of an event's node: its number among those of the block, and 1, or 0 and
-// a new one.
+// header codes the header of an event's node: its number among the common ones and those of the block,
+// and 1, or 0 and a new one.
 func (e *eventCoder) header(header uint64) uint64 {
 	b := &e.lastHeaders
 	guesses := []mix.Guess{
@@ -75,24 +65,12 @@ func (e *eventCoder) header(header uint64) uint64 {
 	return e.headers[number-1]
 }
 
-// newHeader codes a header that is new in the block: its number among the common ones, and 1, or 0
-// and itself.
+// newHeader codes a header that is new in the block.
 func (e *eventCoder) newHeader(header uint64) uint64 {
-	guesses := []mix.Guess{{Context: mix.Hash(ctxHeader, 7, e.lastHeaders[0])}, {Value: e.common + 1, Sure: 1}}
-	common := e.c.Value(kindCommon, guesses, mix.Hash(ctxHeader, 7), 0, e.commonNumber[header])
-	switch {
-	case common > uint64(len(commonHeaders())):
-		e.failf("common header %d", common)
+	header = e.c.Number(mix.Hash(ctxHeader), header)
+	if count := signature.Header(header).Words(); count < signature.FirstWord || count > signature.MaxWords {
+		e.failf("event of %d words", count)
 		return 0
-	case common > 0:
-		e.common = common
-		header = commonHeaders()[common-1].header
-	default:
-		header = e.c.Number(mix.Hash(ctxHeader), header)
-		if count := signature.Header(header).Words(); count < signature.FirstWord || count > signature.MaxWords {
-			e.failf("event of %d words", count)
-			return 0
-		}
 	}
 	if _, ok := e.headerNumber[header]; !ok {
 		e.headers = append(e.headers, header)

@@ -2,7 +2,6 @@ package runfile
 
 import (
 	"math/bits"
-	"slices"
 
 	"github.com/efg-tools/efg/efg/mix"
 	"github.com/efg-tools/efg/efg/seq"
@@ -60,22 +59,21 @@ func (e *eventCoder) unexpected(g *eventGraph, actual int, known uint64) (_ uint
 		if actual < len(e.local) {
 			n := e.known[known-1]
 			header = n.header
-			list := e.withHeader[header]
-			back = uint64(len(list) - slices.Index(list, int(known-1)))
+			back = e.recent.rank(actual, header)
 		} else {
 			header = g.nodes[actual].header
 		}
 	}
 	header = e.header(header)
-	list := e.withHeader[header]
 	b := &e.before
 	back = e.c.Value(kindOld, []mix.Guess{{Context: mix.Hash(ctxOld, header)}, {Context: mix.Hash(ctxOld, header, b[0])}}, mix.Hash(ctxOld, header), 0, back)
-	switch {
-	case back > uint64(len(list)):
-		e.failf("node %d of %d with a header", back, len(list))
-		return 0, 0
-	case back > 0:
-		return uint64(list[len(list)-int(back)]) + 1, -1
+	if back > 0 {
+		k := e.recent.at(back, header)
+		if k < 0 {
+			e.failf("node %d with a header", back)
+			return 0, 0
+		}
+		return uint64(e.local[k]) + 1, -1
 	}
 	fresh = e.newNode(g, actual, header)
 	if e.err != nil {
@@ -142,7 +140,7 @@ func (e *eventCoder) addLocal(k int) int {
 	e.local = append(e.local, k)
 	e.numberOf[k] = number
 	n := e.known[k]
-	e.withHeader[n.header] = append(e.withHeader[n.header], k)
+	e.recent.add(n.header)
 	e.likes[n.content()]++
 	e.sites[n.site()] = n
 	classes := e.classes[n.header]

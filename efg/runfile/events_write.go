@@ -112,15 +112,13 @@ type decodedEvents struct {
 // columns or does not reproduce the graphs. A recorder writes no such graphs, but a file that was
 // made by other means may hold them.
 func eventBlock(groups []*openGroup) decodedEvents {
-	events := uint64(0)
 	var want []*readGroup
 	for _, p := range groups {
 		want = append(want, p.asRead()) // folds what the columns need folded, too
-		events += p.events()
 	}
 	size := make(chan int, 1)
 	go func() { size <- columnsSize(groups) }()
-	d, err := encodeChecked(want, events)
+	d, err := encodeChecked(want)
 	if least := <-size; err != nil || len(d.code) >= least {
 		return decodedEvents{}
 	}
@@ -130,8 +128,8 @@ func eventBlock(groups []*openGroup) decodedEvents {
 var errNotSame = errors.New("events of another graph")
 
 // encodeChecked is encodeEvents, and checks that decodeEvents reproduces the groups.
-func encodeChecked(want []*readGroup, events uint64) (d decodedEvents, err error) {
-	code, err := encodeEvents(want, events)
+func encodeChecked(want []*readGroup) (d decodedEvents, err error) {
+	code, err := encodeEvents(want)
 	if err != nil {
 		return d, err
 	}

@@ -35,6 +35,9 @@ func blocksOf(tb testing.TB, data []byte) []blockContent {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	if index.Kind, err = block.KindAt(r.r, index.Offset); err != nil {
+		tb.Fatal(err)
+	}
 	var blocks []blockContent
 	for _, ref := range append(r.blocks, blockRef{Ref: index}) {
 		b, err := block.Read(r.r, ref.Ref, "sample")
@@ -50,18 +53,22 @@ func blocksOf(tb testing.TB, data []byte) []blockContent {
 // unchanged.
 func assemble(blocks []blockContent) []byte {
 	b := appendHeader(nil, featurePending)
-	index := slices.Clone(blocks[len(blocks)-1].cols)
+	last := &blocks[len(blocks)-1]
+	index, first := slices.Clone(last.cols), 0
+	if last.kind == blockIndexTables {
+		first = tableColumns
+	}
 	var lengths []uint64
 	for _, x := range blocks[:len(blocks)-1] {
 		start := len(b)
 		b = block.Append(b, x.kind, x.cols, 0)
 		lengths = append(lengths, uint64(len(b)-start))
 	}
-	if len(index) > indexBlockLen {
-		index[indexBlockLen] = lengths
+	if len(index) > first+indexBlockLen {
+		index[first+indexBlockLen] = lengths
 	}
 	start := uint64(len(b))
-	b = block.Append(b, blockIndex, index, 0)
+	b = block.Append(b, last.kind, index, 0)
 	t := block.AppendU64(block.AppendU64(nil, start), uint64(len(b))-start)
 	b = append(b, block.AppendU64(t, xxhash.Sum64(t))...)
 	return append(b, trailerMagic...)

@@ -17,16 +17,16 @@ const (
 	// featurePending: streams may have calls in progress.
 	featurePending = 1 << 0
 	// featureEvents: there may be event blocks.
-	featureEvents = 1 << 3
-	// featureMixed: blocks may be mixed.
-	featureMixed = 1 << 4
+	featureEvents = 1 << 7
+	// featureMixed: blocks may be mixed, and the trailer is short.
+	featureMixed = 1 << 8
 	// featureTimes: there may be times blocks, and processes may have anchors.
 	featureTimes = 1 << 5
 	// featureUntimed: streams may have times of their first events only.
 	featureUntimed = 1 << 6
 	features       = featurePending | featureEvents | featureMixed | featureTimes | featureUntimed
 	// unreleased are features that only versions between releases wrote.
-	unreleased = 1<<1 | 1<<2
+	unreleased = 1<<1 | 1<<2 | 1<<3 | 1<<4
 )
 
 // featuresOf returns the features that a file of these sources needs.

@@ -92,7 +92,7 @@ func TestCallsInProgressAreShared(t *testing.T) {
 // The header says whether there may be calls in progress.
 func TestVersionTellsOfCallsInProgress(t *testing.T) {
 	procs := killedRing(t, 4)
-	if head := encode(t, procs, Meta{})[8:16]; !bytes.Equal(head, []byte{3, 0, 0, 0, featurePending | featureEvents | featureMixed, 0, 0, 0}) {
+	if head := encode(t, procs, Meta{})[8:16]; !bytes.Equal(head, []byte{3, 0, 0, 0, featurePending | featureEvents, featureMixed >> 8, 0, 0}) {
 		t.Errorf("version and features % x", head)
 	}
 	for _, p := range procs {
@@ -101,7 +101,7 @@ func TestVersionTellsOfCallsInProgress(t *testing.T) {
 	if head := encodeWith(t, procs, Meta{}, packing{openLimit: openLimit})[8:16]; !bytes.Equal(head, []byte{2, 0, 0, 0, 0, 0, 0, 0}) {
 		t.Errorf("version and features % x", head)
 	}
-	if head := encode(t, procs, Meta{})[8:16]; !bytes.Equal(head, []byte{3, 0, 0, 0, featureEvents | featureMixed, 0, 0, 0}) {
+	if head := encode(t, procs, Meta{})[8:16]; !bytes.Equal(head, []byte{3, 0, 0, 0, featureEvents, featureMixed >> 8, 0, 0}) {
 		t.Errorf("version and features % x", head)
 	}
 }

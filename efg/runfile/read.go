@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/cespare/xxhash/v2"
 	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/efg-tools/efg/efg"
@@ -45,6 +44,7 @@ type Run struct {
 	lastLine    string // of commands: the last one requested
 	lastCommand []string
 
+	tables   *block.Block // columns of the small tables, if they are in the index
 	sites    sync.Once
 	sitesErr error
 
@@ -113,7 +113,12 @@ func NewRun(file io.ReaderAt, size int64) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.smallTables(); err != nil {
+	if r.tables != nil {
+		err = r.tablesOfIndex()
+	} else {
+		err = r.smallTables()
+	}
+	if err != nil {
 		return nil, err
 	}
 	r.readIndex(b)
@@ -129,38 +134,21 @@ func (r *Run) index() (*block.Block, error) {
 	if err != nil {
 		return nil, err
 	}
+	if index.Kind, err = block.KindAt(r.r, index.Offset); err != nil {
+		return nil, err
+	}
+	if index.Kind != blockIndexTables {
+		index.Kind = blockIndex
+	}
 	b, err := block.Read(r.r, index, "index")
 	if err != nil {
 		return nil, err
 	}
+	if index.Kind == blockIndexTables {
+		r.tables, b = b.Split(tableColumns)
+	}
 	r.blockTable(b, index.Offset)
 	return b, b.Err
-}
-
-// trailer finds the index block.
-func (r *Run) trailer() (block.Ref, error) {
-	if r.size < headerSize+trailerSize {
-		return block.Ref{}, ErrTruncated
-	}
-	at := r.size - trailerSize
-	b, err := block.ReadAt(r.r, at, trailerSize)
-	if err != nil {
-		return block.Ref{}, err
-	}
-	if string(b[24:]) != trailerMagic {
-		return block.Ref{}, ErrTruncated
-	}
-	c := &block.Cursor{Section: "trailer", Buf: b}
-	ref := block.Ref{Kind: blockIndex, Offset: c.U64(), Length: c.U64()}
-	switch {
-	case c.U64() != xxhash.Sum64(b[:16]):
-		err = errors.New("checksum differs")
-	case ref.Offset < headerSize || ref.Offset > at || ref.Length != at-ref.Offset:
-		err = errors.New("index out of place")
-	default:
-		return ref, nil
-	}
-	return block.Ref{}, &CorruptError{Section: "trailer", Offset: at, Cause: err}
 }
 
 // blockTable reads the positions of the blocks. They fill the file up to the index.
@@ -168,7 +156,7 @@ func (r *Run) blockTable(b *block.Block, end uint64) {
 	offset := uint64(headerSize)
 	for b.Err == nil && b.Left(indexBlockKind) > 0 {
 		kind, length := block.Kind(b.Below(indexBlockKind, uint64(lastBlockKind)+1, "kind")), b.Get(indexBlockLen)
-		if kind == 0 || kind == blockIndex || length > end-offset {
+		if kind == 0 || kind == blockIndex || kind == blockIndexTables || length > end-offset {
 			b.Failf("block %d of kind %d and length %d does not fit", len(r.blocks), kind, length)
 			return
 		}
@@ -236,10 +224,28 @@ func (r *Run) smallTables() error {
 	if err := b.Close(); err != nil {
 		return err
 	}
+	return r.readMeta(m)
+}
+
+func (r *Run) readMeta(m []byte) error {
 	if err := msgpack.Unmarshal(m, &r.Meta); err != nil {
 		return &CorruptError{Section: "meta block", Cause: err}
 	}
 	return nil
+}
+
+// tablesOfIndex reads strings and meta from the columns before the index.
+func (r *Run) tablesOfIndex() error {
+	b := r.tables
+	r.strs = takeLines(b)
+	if size := b.Left(tableMeta); size > maxMeta {
+		b.Failf("%d bytes of metadata", size)
+	}
+	m := b.Bytes(tableMeta, uint64(b.Left(tableMeta)))
+	if b.Err != nil {
+		return b.Err
+	}
+	return r.readMeta(m)
 }
 
 func (r *Run) str(n uint64) (string, error) {
@@ -405,6 +411,10 @@ func (r *Run) groupOf(n int, kind recordKind) (*readGroup, error) {
 // Sites returns the callsites' places.
 func (r *Run) Sites() ([]Site, error) {
 	r.sites.Do(func() {
+		if r.tables != nil {
+			r.Meta.Sites, r.sitesErr = r.sitesOfIndex()
+			return
+		}
 		b, err := r.one(blockSites)
 		if err == nil {
 			r.Meta.Sites = r.readSites(b)

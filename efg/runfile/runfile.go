@@ -18,9 +18,10 @@ const (
 	trailerMagic = "EFG.END\n"
 	// maxMeta bounds the metadata, so that nesting cannot exhaust the decoder's
 	// stack.
-	maxMeta     = 1 << 20
-	headerSize  = 16
-	trailerSize = 32
+	maxMeta      = 1 << 20
+	headerSize   = 16
+	trailerSize  = 32
+	shortTrailer = 16 // of files with featureMixed
 )
 
 // IsRunFile reports whether a file that begins with these bytes is, or was meant to
@@ -38,11 +39,12 @@ const (
 	blockTrace
 	blockEvents
 	blockTimes
-	lastBlockKind = blockTimes
+	blockIndexTables // an index with the small tables
+	lastBlockKind    = blockIndexTables
 )
 
 func kindName(k block.Kind) string {
-	names := [...]string{"unknown", "meta", "strings", "sites", "graphs", "statistics", "index", "sequence", "trace", "events", "times"}
+	names := [...]string{"unknown", "meta", "strings", "sites", "graphs", "statistics", "index", "sequence", "trace", "events", "times", "index"}
 	if k > lastBlockKind {
 		k = 0
 	}

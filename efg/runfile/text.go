@@ -2,7 +2,6 @@ package runfile
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/block"
@@ -103,9 +102,8 @@ func compareSites(a, b Site) int {
 		cmp.Compare(block.Bit(a.Func == ""), block.Bit(b.Func == "")), cmp.Compare(a.Place, b.Place), cmp.Compare(a.Func, b.Func))
 }
 
-// siteColumns stores the sites by module and offset.
-func (rw *runWriter) siteColumns(sites []Site) block.Columns {
-	list := uniqueSites(slices.Clone(sites))
+// siteColumns stores sites, which are in their order.
+func (rw *runWriter) siteColumns(list []Site) block.Columns {
 	var cols block.Columns
 	last := uint64(0)
 	for _, s := range list {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cespare/xxhash/v2"
 	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/efg-tools/efg/efg"
@@ -132,8 +131,9 @@ type runWriter struct {
 	worlds    []worldInfo
 
 	features uint32
-	byEvents bool         // graphs are set aside, for an event block
-	aside    []*openGroup // groups of graphs, in the order of their ends
+	tables   block.Columns // the small tables, if they are part of the index
+	byEvents bool          // graphs are set aside, for an event block
+	aside    []*openGroup  // groups of graphs, in the order of their ends
 	// eventCode is their event block, or nil if columns are smaller.
 	eventCode chan decodedEvents
 	decoded   decodedEvents
@@ -399,9 +399,19 @@ func (rw *runWriter) finish(meta Meta) error {
 	if len(m) > maxMeta {
 		return fmt.Errorf("%d bytes of metadata", len(m))
 	}
+	if err := rw.endGraphs(); err != nil {
+		return err
+	}
+	list := uniqueSites(slices.Clone(meta.Sites))
+	if rw.mixed && len(rw.strs)+len(list) < fewTexts {
+		if err := rw.tablesOf(m, list); err != nil {
+			return err
+		}
+		return rw.index()
+	}
 	var metaCols block.Columns
 	metaCols.PutBytes(0, m)
-	sites := rw.siteColumns(meta.Sites)
+	sites := rw.siteColumns(list)
 	for _, b := range []struct {
 		kind block.Kind
 		cols block.Columns
@@ -409,9 +419,6 @@ func (rw *runWriter) finish(meta Meta) error {
 		if _, err := rw.block(b.kind, b.cols); err != nil {
 			return err
 		}
-	}
-	if err := rw.endGraphs(); err != nil {
-		return err
 	}
 	return rw.index()
 }
@@ -434,10 +441,12 @@ func (rw *runWriter) index() error {
 	}
 	start := rw.offset
 	least := (max(rw.streams, len(rw.procs))-freeProcesses)/maxProcesses - int(start)
-	if err := rw.write(rw.encoded(blockIndex, rw.indexColumns(), least)); err != nil {
+	kind, cols := blockIndex, rw.indexColumns()
+	if rw.tables != nil {
+		kind, cols = blockIndexTables, append(rw.tables, cols...)
+	}
+	if err := rw.write(rw.encoded(kind, cols, least)); err != nil {
 		return err
 	}
-	b := block.AppendU64(block.AppendU64(nil, start), rw.offset-start)
-	b = block.AppendU64(b, xxhash.Sum64(b))
-	return rw.write(append(b, trailerMagic...))
+	return rw.write(appendTrailer(nil, rw.features, start, rw.offset-start))
 }

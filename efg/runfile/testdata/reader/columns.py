@@ -210,31 +210,41 @@ def examples(kind):
                 if int(fields[1]) == kind:
                     found.append(lines)
                 continue
-            lines.append([int(x) for x in fields])
+            lines.append(primer() if fields == ["text"] else [int(x) for x in fields])
     return found
+
+
+def primer():
+    with open(os.path.join(BLOCK, "primer.txt"), "rb") as f:
+        return list(f.read())
 
 
 class Mixed:
     """The columns of a mixed block of a kind."""
 
+    trained = {}
+
     def __init__(self, code, kind):
-        self.c, self.primed = Coder(code, 15), False
-        self.c.training = True
-        for example in examples(kind):
-            self.take(example)
-        self.c.training = False
+        if kind not in self.trained:
+            self.c = Coder(b"", 15)
+            self.c.training = True
+            for example in examples(kind):
+                self.take(example)
+            self.trained[kind] = self.c
+        self.c = self.trained[kind].begin(code)
         self.take([])
 
     def take(self, given):
-        c, self.columns, empty = self.c, [], 0
+        c, self.columns, last, before = self.c, [], 0, 0
         for i in range(c.number(hash_of(1), len(given))):
             column = given[i] if given else []
-            n = c.number(hash_of(2, empty), len(column))
-            empty = empty << 1 & 3 | (n == 0)
-            text = c.flag(hash_of(4, i))
+            guesses = [hash_of(2, 1, i, last), hash_of(2, 2, last == 0, before == 0), hash_of(2, 3, i), (last, 1)]
+            n = c.value(125, guesses, hash_of(2), last, len(column))
+            last, before = n, last
+            text = c.flag(hash_of(4, i), int(column == primer()))
             self.columns.append([])
             if text:
-                self.text(i, n)
+                self.text(i, n, column)
             else:
                 self.column(i, n, column)
 
@@ -247,29 +257,17 @@ class Mixed:
                 hash_of(3, 1, i, a), hash_of(3, 2, i, a, b), hash_of(3, 3, i, a, b, d), hash_of(3, 4, i),
                 (2 * a - b & M64, 1), hash_of(3, 5, i, near), hash_of(3, 6, i, near, a), hash_of(3, 7, a, b),
             ]
-            v = self.c.value(min(i, 126), guesses, hash_of(3, 8, i), a, given[k] if given else 0)
+            v = self.c.value(min(i, 124), guesses, hash_of(3, 8, i), a, given[k] if given else 0)
             self.columns[i].append(v)
             a, b, d = v, a, b
 
-    def text(self, i, n):
-        if not self.primed:
-            self.primed = self.c.training = True
-            with open(os.path.join(BLOCK, "primer.txt"), "rb") as f:
-                last = (0,) * 5
-                for v in f.read():
-                    self.byte(last, v)
-                    last = (v,) + last[:4]
-            self.c.training = False
+    def text(self, i, n, given):
         last = (0,) * 5
-        for _ in range(n):
-            v = self.byte(last)
+        for k in range(n):
+            contexts = [hash_of(5, m, *last[:m]) for m in range(6)]
+            v = self.c.byte(127, contexts, given[k] if given else 0)
             self.columns[i].append(v)
             last = (v,) + last[:4]
-
-    def byte(self, last, v=0):
-        guesses = [hash_of(5, n, *last[:n]) for n in range(1, 6)]
-        spell = lambda: self.c.tree(hash_of(5, 6, last[0]), hash_of(5, 7), 8, v)
-        return self.c.value_or(127, guesses, spell, v)
 
 
 class Block:
@@ -311,6 +309,13 @@ class Block:
             at += size
         need(not any(body[at:]), "padding is not zero")
         self.next = [0] * count
+
+    def split(self, n):
+        """Returns a block of the first n columns; this one has the others, numbered from 0."""
+        first = object.__new__(Block)
+        first.columns, self.columns = self.columns[:n], self.columns[n:]
+        first.next, self.next = self.next[:n], self.next[n:]
+        return first
 
     def left(self, c):
         return len(self.columns[c]) - self.next[c] if c < len(self.columns) else 0

@@ -1,10 +1,13 @@
 """Lists of definitions in an event block, as efg/runfile/FORMAT.md specifies them."""
 
-from columns import M64, need, zigzag
+import struct
+
+from columns import M64, need, unzigzag, xxh64, zigzag
 from mixing import hash_of
 
 DEFINITION, VECTOR = 15, 2
-KIND, KIND_COUNT, KIND_TEXT, KIND_ELEM, KIND_WORD = 81, 82, 83, 84, 85
+KIND, KIND_COUNT, KIND_TEXT, KIND_ELEM, KIND_WIDE, KIND_WORD = 80, 81, 82, 83, 84, 85
+COMMUNICATOR, WINDOW, FILE = 6, 7, 8
 (COUNT, KINDS, FLAGS, TEXT, WORD_COUNT, WORD, WORD_AFTER, WORD_AFTER_TWO, WORD_LIKE, WORD_OF_KIND, WORD_OF_LENGTH,
  WIDE, FORM, LENGTH, ELEM, ELEM_AT, ELEM_AT_AFTER, ELEM_BELOW, ELEM_BELOW_AFTER) = range(19)
 
@@ -61,7 +64,7 @@ class Definitions:
     def list(self):
         self.c = self.b.c
         n = self.c.number(context(COUNT))
-        self.begun, self.match, self.matched, self.kinds = len(self.all), 0, 0, [0, 0, 0]
+        self.begun, self.match, self.matched, self.kinds, self.own = len(self.all), 0, 0, [0, 0, 0], []
         for _ in range(n):
             self.add(self.definition())
         return self.all[self.begun :]
@@ -95,8 +98,6 @@ class Definitions:
         self.last, self.further = ([None, None] + before)[-1], ([None, None] + before)[-2]
         last = self.last.flags if self.last else 0
         d.flags = self.value(KIND_COUNT, [context(FLAGS, d.kind), context(FLAGS, d.kind, last)], context(FLAGS))
-        if not d.flags & 1:
-            d.word = self.word(d, 0, 0)
         if d.flags & 2:
             guesses = [(self.text + 1, 1), self.likely(self.like, lambda d: d.text)]
             d.text = self.text = self.value(KIND_TEXT, guesses, context(TEXT), self.text)
@@ -105,7 +106,30 @@ class Definitions:
         n = self.count(lambda d: len(d.words), context(WORD_COUNT, d.kind))
         for k in range(n):
             d.words.append(self.word(d, k + 1, n))
+        if not d.flags & 1:
+            d.word = self.word(d, 0, 0)
+        self.own.append(None if d.flags & 1 else self.word_of(*d.word) or None)
         return d
+
+    def word_of(self, token, wide):
+        """The word that a token stands for; None if that is not known."""
+        v = token >> 3
+        if token & 7 == 0:
+            return unzigzag(v) & M64
+        if token & 7 == 1:
+            return 1 << 63 | v
+        if token & 7 == 2:
+            return self.own[v] if v < len(self.own) else None
+        return wide if token & 7 == 7 else None
+
+    def family(self, d):
+        """Guesses the word of a communicator, window or file."""
+        words = [self.word_of(*w) for w in d.words]
+        if d.kind not in (COMMUNICATOR, WINDOW, FILE) or None in words:
+            return None
+        if d.kind == COMMUNICATOR:
+            words.append(0)
+        return (xxh64(struct.pack("<%dQ" % len(words), *words)) << 24) & (1 << 62) - 1, 4
 
     def likely(self, like, of):
         return (of(like), min(self.matched, 15)) if like else None
@@ -115,7 +139,7 @@ class Definitions:
         return self.value(KIND_COUNT, guesses, c)
 
     def word(self, d, k, count):
-        p = [t for t, _ in reversed(d.words[-2:])] + [0, 0]
+        p = [t for t, _ in reversed(d.words[-2:] if k else [])] + [0, 0]
         i, own = min(k, 15), len(self.all) - self.begun
         near = self.last.token(k) if self.last else None
         further = self.further.token(k) if self.further else None
@@ -132,7 +156,8 @@ class Definitions:
         token = self.value(KIND_WORD + min(d.kind, 11), guesses, context(WORD, d.kind, min(i, 7)), one)
         if token & 7 != 7:
             return token, 0
-        return token, self.value(KIND_TEXT, [context(WIDE, d.kind, i)], context(WIDE))
+        guesses = [context(WIDE, d.kind, i), self.family(d) if k == 0 else None]
+        return token, self.value(KIND_WIDE, guesses, context(WIDE))
 
     def elements(self, d):
         d.form = self.value(KIND_COUNT, [context(FORM)], context(FORM))

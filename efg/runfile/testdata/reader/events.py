@@ -7,8 +7,9 @@ from definitions import Definitions
 from mixing import Coder, hash_of
 
 NODE, WORD, VALUE, ELEM, WIDE, MASK, FORM, CLASS, EVENTS, COPY, COUNTED, OLD, MEMBERS, HEADER, DEFINITION = range(1, 16)
-KIND_WORD, KIND_FORM, KIND_HEADER, KIND_OLD, KIND_ELEM, KIND_VALUE, KIND_COMMON = 1, 41, 42, 43, 44, 48, 80
+KIND_WORD, KIND_FORM, KIND_HEADER, KIND_OLD, KIND_ELEM, KIND_VALUE = 1, 41, 42, 43, 44, 48
 SCALAR, IDENT, VEC, SLOT = range(4)
+RUNFILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 
 
 class Values:
@@ -48,24 +49,24 @@ class Node:
 
 def common_headers():
     """Headers and the classes of their words."""
-    name = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../headers.txt")
-    with open(name) as f:
+    with open(os.path.join(RUNFILE, "headers.txt")) as f:
         return [(h, classes) for h, *classes in ([int(x) for x in line.split()] for line in f)]
 
 
 class Block:
     """What is known of all streams of a block so far."""
 
-    def __init__(self, code, forms):
-        need(code and 8 <= code[0] <= 20, "size of tables")
-        self.c, self.forms = Coder(code[1:], code[0]), forms
+    def __init__(self, coder, forms):
+        self.c, self.forms = coder, forms
         self.known, self.by_key, self.sites, self.at_sites, self.headers, self.classes = [], {}, {}, {}, [], {}
         self.visits, self.hashes, self.values, self.after = [], [], [], {}
-        self.common, self.last_common, self.definitions = common_headers(), 0, Definitions(self)
-        self.c.training = True
-        for header, classes in self.common:
-            self.classes_of(header, classes)
-        self.c.training = False
+        self.definitions = Definitions(self)
+
+    def begin(self, coder):
+        """Returns a block that begins with the headers of this one."""
+        other = Block(coder, self.forms)
+        other.headers, other.classes = list(self.headers), dict(self.classes)
+        return other
 
     def classes_of(self, header, given=None):
         """The classes of the words of a header's events."""
@@ -113,7 +114,7 @@ class Stream:
 
     def __init__(self, block):
         self.b, self.c = block, block.c
-        self.local, self.number_of, self.likes, self.with_header = [], {}, {}, {}
+        self.local, self.number_of, self.likes, self.recent = [], {}, {}, {}
         self.last_headers, self.before, self.last, self.longer = [0] * 3, [0] * 6, [0] * 4, 0
         self.match, self.matched = -1, 0
         self.tags, self.ident, self.newest, self.requests = {}, 0, 0, Requests()
@@ -148,6 +149,9 @@ class Stream:
     def note(self, node, h, values):
         b = self.b
         b.visits.append(node)
+        same = self.recent[b.known[node].header]
+        same.remove(node)
+        same.insert(0, node)
         b.hashes.append(h)
         b.values.append(values)
         self.last_headers = [b.known[node].header] + self.last_headers[:2]
@@ -217,7 +221,7 @@ class Stream:
         node = self.b.known[k]
         self.number_of[k] = len(self.local)
         self.local.append(k)
-        self.with_header.setdefault(node.header, []).append(k)
+        self.recent.setdefault(node.header, []).insert(0, k)
         self.likes[node.content()] = self.likes.get(node.content(), 0) + 1
         self.b.sites[node.site()] = node
         classes = self.b.classes[node.header]
@@ -233,12 +237,12 @@ class Stream:
 
     def unexpected(self):
         header = self.header()
-        same = self.with_header.get(header, [])
+        same = self.recent.get(header, [])
         guesses = [hash_of(OLD, header), hash_of(OLD, header, self.before[0])]
         back = self.c.value(KIND_OLD, guesses, hash_of(OLD, header), 0)
         need(back <= len(same), "no such node with a header")
         if back > 0:
-            return same[-back] + 1
+            return same[back - 1] + 1
         b, node = self.b, Node(header)
         self.content(node)
         node.key = hash_of(node.content(), self.likes.get(node.content(), 0))
@@ -256,12 +260,7 @@ class Stream:
         n = self.c.value(KIND_HEADER, guesses, hash_of(HEADER, h[0]), 0)
         need(n <= len(b.headers), "no such header")
         if n == 0:
-            guesses = [hash_of(HEADER, 7, h[0]), (b.last_common + 1, 1)]
-            common = self.c.value(KIND_COMMON, guesses, hash_of(HEADER, 7), 0)
-            need(common <= len(b.common), "common header")
-            if common > 0:
-                b.last_common = common
-            header = b.common[common - 1][0] if common > 0 else self.c.number(hash_of(HEADER))
+            header = self.c.number(hash_of(HEADER))
             need(3 <= header >> 24 & 0xFF <= 32, "words of an event")
             if header not in b.headers:
                 b.headers.append(header)
@@ -390,8 +389,10 @@ class Group:
 
     def __init__(self, kind, members):
         self.kind, self.members, self.wide, self.bodies, self.lists, self.shape = kind, members, [], [], [], None
+        self.definitions = []
 
     def add_list(self, definitions):
+        self.definitions.append(definitions)
         cells = []
         for d in definitions:
             d.cells(self, cells)
@@ -493,9 +494,27 @@ class Rebuilt:
                 cells += zigzag(len(elems)), group.body(elems, next(forms))
 
 
+def trained(forms):
+    """A block whose coder has learned the common headers and the examples."""
+    with open(os.path.join(RUNFILE, "examples.bin"), "rb") as f:
+        first = Block(Coder(f.read(), 18), forms)
+    first.c.training = True
+    for header, classes in common_headers():
+        first.headers.append(header)
+        first.classes_of(header, classes)
+    first.c.training = False
+    groups_of(first.begin(first.c))
+    return first
+
+
 def event_groups(code, forms):
     """Returns the groups of an event block; forms are the letters of each procedure's words."""
-    block, groups = Block(code, forms), []
+    first = trained(forms)
+    return groups_of(first.begin(first.c.begin(code)))
+
+
+def groups_of(block):
+    groups = []
     for _ in range(block.c.number(hash_of(MEMBERS, 1))):
         members = block.c.number(hash_of(MEMBERS, 2))
         group = Group(block.c.flag(hash_of(MEMBERS, 3)), members)

@@ -5,6 +5,8 @@ M32 = (1 << 32) - 1
 
 EXPERTS = 16
 EVENS, LIKELY = 1 << 31, 7 << 29
+NUMBERS = 126
+FIRST_WEIGHTS = 0, 18000, 22000, 26000, 30000
 KNOTS = (
     1, 2, 3, 5, 8, 13, 22, 36, 60, 98, 162, 267, 439, 720, 1179, 1921, 3108, 4971, 7812, 11955, 17625, 24743,
     32768, 40793, 47911, 53581, 57724, 60565, 62428, 63615, 64357, 64816, 65097, 65269, 65374, 65438, 65476,
@@ -55,7 +57,8 @@ class Coder:
         for _ in range(4):
             self.at = self.at << 8 | self._next()
         self.shift = 64 - table_bits
-        self.table, self.trust, self.spell, self.mixers, self.past = {}, {}, {}, {}, {}
+        self.spell_shift = 64 - min(table_bits + 1, 18)
+        self.table, self.trust, self.spell, self.mixers, self.past, self.weights = {}, {}, {}, {}, {}, {}
 
     def _next(self):
         self.used += 1
@@ -77,7 +80,7 @@ class Coder:
         return b
 
     def value(self, kind, guesses, rest, near, v=0):
-        return self.value_or(kind, guesses, lambda: self.spelled(kind, rest, near, v), v)
+        return self.value_or(kind, guesses, lambda: self.spelled(kind, guesses, rest, near, v), v)
 
     def value_or(self, kind, guesses, spell, v=0):
         """Guesses are None, (value, sure) or a context."""
@@ -131,48 +134,64 @@ class Coder:
             sure = 1
         self.table[at] = (mark, v, sure)
 
-    def spelled(self, kind, context, near, v=0):
-        broad = hash_of(1, kind)
+    def spelled(self, kind, guesses, context, near, v=0):
+        contexts = [hash_of(context), hash_of(1, kind)] + [g for g in guesses if isinstance(g, int)][:2]
         d = v - near & M64
         given = (d << 1 ^ -(d >> 63)) & M64
-        if self.modelled(hash_of(context), broad, int(given.bit_length() < v.bit_length())):
-            z = self.number_in(hash_of(context, 2), broad + 2, given)
+        if self.modelled(kind, contexts, 0, int(given.bit_length() < v.bit_length())):
+            z = self.number_in(kind, contexts, 3 << 32, given)
             return near + (z >> 1 ^ -(z & 1)) & M64
-        return self.number_in(hash_of(context, 4), broad + 4, v)
+        return self.number_in(kind, contexts, 1 << 32, v)
 
     def number(self, context, v=0):
-        return self.number_in(context, context, v)
+        return self.number_in(NUMBERS, [context], 1 << 32, v)
 
-    def number_in(self, context, broad, given=0):
-        length = min(self.tree(context, broad, 7, given.bit_length()), 64)
+    def number_in(self, kind, contexts, salt, given=0):
+        length = min(self.tree(kind, contexts, salt, 7, given.bit_length()), 64)
         if length < 2:
             return length
-        known = min(length - 1, 3)
-        below = length - 1 - known
-        top = given >> below & (1 << known) - 1
-        v = 1 << known | self.tree(hash_of(context, length), hash_of(broad, length), known, top)
-        for i in range(below - 1, -1, -1):
-            v = v << 1 | self.bit(1 << 15, given >> i & 1)
-        return v
+        below = given & (1 << length - 1) - 1
+        return 1 << length - 1 | self.tree(kind, contexts, salt + (length << 40), length - 1, below)
 
     def flag(self, context, b=0):
-        return self.modelled(context, context, b)
+        return self.modelled(NUMBERS, [context], 0, b)
 
-    def tree(self, context, broad, n, v=0):
+    def byte(self, kind, contexts, v=0):
+        return self.tree(kind, contexts, 0, 8, v)
+
+    def tree(self, kind, contexts, salt, n, v=0):
         node = 1
         for i in range(n - 1, -1, -1):
-            at = node * 0x9E3779B97F4A7C15
-            node = node << 1 | self.modelled(context + at & M64, broad + at & M64, v >> i & 1)
+            node = node << 1 | self.modelled(kind, contexts, salt + node, v >> i & 1)
         return node - (1 << n)
 
-    def modelled(self, context, broad, b=0):
-        m, o = ((c * 0xD6E8FEB86659FD93 & M64) >> 48 for c in (context, broad))
-        own, wide = self.spell.get(m, EVENS), self.spell.get(o, EVENS)
-        seen = own & 1023
-        mixed = LOGITS[own >> 20] * seen * 2 + LOGITS[wide >> 20] * 3
-        p = squash(mixed // (seen * 2 + 3) if mixed >= 0 else -(-mixed // (seen * 2 + 3)))
-        b = self.bit(min(max(p, 32), 65536 - 32), b)
-        self.spell[m] = updated(own, b)
-        if o != m:
-            self.spell[o] = updated(wide, b)
+    def modelled(self, kind, contexts, node, b=0):
+        weights = self.weights.setdefault(kind, [list(FIRST_WEIGHTS) for _ in range(8)])
+        node = node * 0x9E3779B97F4A7C15 & M64
+        used, total = [], 0
+        for i, c in enumerate(contexts):
+            at = ((c + node & M64) * 0xD6E8FEB86659FD93 & M64) >> self.spell_shift
+            chance = self.spell.get(at, EVENS)
+            n = chance & 1023
+            level, x = n if n < 2 else 2 if n < 4 else 3 if n < 10 else 4, LOGITS[chance >> 20]
+            used.append((at, chance, level, x))
+            total += weights[i][level] * x
+        p = min(max(squash(total >> 16), 32), 65536 - 32)
+        b = self.bit(p, b)
+        for i, (at, chance, level, x) in enumerate(used):
+            weights[i][level] += ((b << 16) - p) * x * 5 + (1 << 15) >> 16
+            self.spell[at] = updated(self.spell.get(at, EVENS), b)
         return b
+
+    def begin(self, code):
+        """Returns a decoder of this code that begins with what this one has learned."""
+        other = Coder(code, 64 - self.shift)
+        other.table, other.trust, other.spell = dict(self.table), settled(self.trust), settled(self.spell)
+        other.mixers = {k: list(w) for k, w in self.mixers.items()}
+        other.past = {k: list(h) for k, h in self.past.items()}
+        other.weights = {k: [list(w) for w in m] for k, m in self.weights.items()}
+        return other
+
+
+def settled(chances):
+    return {k: c >> 10 << 10 | min(c & 1023, 4) for k, c in chances.items()}

@@ -14,7 +14,7 @@ from columns import M64, Block, need, unzigzag, xxh64
 from events import event_groups
 from groups import Body, Group, Predictions, Words, call, definitions, derived, graph, start
 
-META, STRINGS, SITES, GROUPS, STATISTICS, INDEX, PART, TRACE, EVENTS, TIMES = range(1, 11)
+META, STRINGS, SITES, GROUPS, STATISTICS, INDEX, PART, TRACE, EVENTS, TIMES, INDEX_TABLES = range(1, 12)
 SITE, MODULE = 9, 10
 
 
@@ -23,15 +23,18 @@ class File:
         self.data, self.forms = data, forms
         need(data[:8] == b"\x89EFG\r\n\x1a\n", "not a run file")
         self.version, features = struct.unpack("<LL", data[8:16])
-        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~121 == 0, "version or features")
+        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~481 == 0, "version or features")
         self.in_call = features & 1
         self.timed = features >> 5 & 1
         self.early = features >> 6 & 1
         need(data[-8:] == b"EFG.END\n", "truncated")
-        at, length, checksum = struct.unpack("<QQQ", data[-32:-8])
-        need(checksum == xxh64(data[-32:-16]), "checksum of the trailer")
-        need(16 <= at and at + length == len(data) - 32, "index out of place")
-        self.index = Block(data[at : at + length], INDEX)
+        at, length = self.trailer(features)
+        self.tables = None
+        if data[at] & 127 == INDEX_TABLES:
+            self.index = Block(data[at : at + length], INDEX_TABLES)
+            self.tables = self.index.split(7)
+        else:
+            self.index = Block(data[at : at + length], INDEX)
         self.blocks, offset = [], 16
         for kind in self.index.all(1):
             size = self.index.take(2)
@@ -42,8 +45,35 @@ class File:
         self.parts = [Body(b, 0) for b in parts]
         for b in parts:
             b.close()
-        self.strings = self.read_strings(self.one(STRINGS))
+        self.strings = self.lines() if self.tables else self.read_strings(self.one(STRINGS))
         self.read_index()
+
+    def trailer(self, features):
+        """Offset and length of the index."""
+        data = self.data
+        if features & 256:
+            length, checksum = struct.unpack("<LL", data[-16:-8])
+            need(checksum == xxh64(data[:16] + data[-16:-12]) & 0xFFFFFFFF, "checksum of the trailer")
+            need(length <= len(data) - 32, "index out of place")
+            return len(data) - 16 - length, length
+        at, length, checksum = struct.unpack("<QQQ", data[-32:-8])
+        need(checksum == xxh64(data[-32:-16]), "checksum of the trailer")
+        need(16 <= at and at + length == len(data) - 32, "index out of place")
+        return at, length
+
+    def lines(self):
+        """The strings in the columns before the index."""
+        strings, line, escaped = [], b"", False
+        for b in self.tables.bytes(0, self.tables.left(0)):
+            if b == 0x1B and not escaped:
+                escaped = True
+            elif b == 10 and not escaped:
+                strings.append(line)
+                line = b""
+            else:
+                line, escaped = line + bytes([b]), False
+        need(line == b"" and not escaped, "the last string does not end")
+        return strings
 
     def one(self, kind):
         found = [Block(d, kind) for k, d in self.blocks if k == kind]
@@ -117,7 +147,41 @@ class File:
             yield p, next_of(p[8]), own
         need(at == len(self.streams), "streams without a process")
 
+    def callsites(self):
+        """Modules and offsets of the callsites in event blocks."""
+        found = set()
+        for group in self.groups:
+            for cells in getattr(group, "definitions", []):
+                for d in cells:
+                    if d.kind == SITE and len(d.words) == 2 and d.words[0][0] & 7 == 2 and d.words[1][0] & 7 == 0:
+                        n = d.words[0][0] >> 3
+                        if n < len(cells) and cells[n].kind == MODULE and cells[n].flags & 2:
+                            found.add((self.strings[cells[n].text], unzigzag(d.words[1][0] >> 3) & M64))
+        return sorted(found)
+
+    def sites_of_index(self):
+        block, offset, known = self.tables, 0, iter(self.callsites())
+        while block.left(2):
+            module, at, word = block.take(2), 0, None
+            if module == 0:
+                path, word = b"", block.take(4)
+            elif module == 1:
+                path, at = next(known)
+            else:
+                offset = offset + unzigzag(block.take(3)) & M64
+                path, at = self.strings[module - 2], offset
+            if word is None:
+                word = derived(SITE, [derived(MODULE, [], path), at], b"")
+            stored, name = block.take(5), path.split(b"\0")[0].rsplit(b"/", 1)[-1]
+            place = self.strings[stored - 1] if stored else b"%s+0x%x" % (name, at)
+            yield word, place, self.strings[block.take(6)]
+        block.all(1)
+        block.close()
+
     def sites(self):
+        if self.tables:
+            yield from self.sites_of_index()
+            return
         block, offset = self.one(SITES), 0
         while block.left(0):
             module = block.take(0)
