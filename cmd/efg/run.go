@@ -108,6 +108,7 @@ func runRecorded(cmd *exec.Cmd, h *hook.Hook, build *foregroundBuild, opt *runOp
 	signals := holdSignals()
 	defer signals.release()
 	cmd.Env = hookEnv(os.Environ(), h, dir.Path, *opt)
+	go runfile.Prepare() // while the program starts: nobody waits for it
 	meta.Status, err = runCommand(cmd, signals)
 	late.end()
 	if err != nil {

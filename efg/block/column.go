@@ -72,12 +72,16 @@ func encodeIrregular(vals []uint64, raw []byte) (encoding int, payload []byte) {
 	return 0, nil
 }
 
+// zstdFrom is the number of bytes from which a column is given to zstd: on fewer, the other encodings are
+// hardly larger, and the tables of its encoder take 35 MB, which most recordings need not touch.
+const zstdFrom = 1024
+
 // encodeFast returns the smallest of the encodings that are fast to decode. raw is the column
 // as uvarints.
 func encodeFast(vals []uint64, raw []byte) (encoding int, payload []byte) {
 	p := packingOf(vals)
 	size := min(len(raw), p.size())
-	if len(raw) > 32 {
+	if len(raw) > zstdFrom {
 		if b := zstdEncoder().EncodeAll(raw, nil); len(b) < size {
 			return columnZstd, b
 		}

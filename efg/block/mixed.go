@@ -75,6 +75,9 @@ var states [mixedBit]struct {
 	*mix.State
 }
 
+// Prepare readies what is needed to code a mixed block of a kind.
+func Prepare(kind Kind) { trained(kind) }
+
 // trained returns what a coder begins with that has learned from the examples of a kind of block.
 func trained(kind Kind) *mix.State {
 	s := &states[kind]

@@ -6,7 +6,6 @@ package mix
 
 import (
 	"math/bits"
-	"slices"
 	"sync"
 )
 
@@ -87,31 +86,32 @@ func NewDecoder(code []byte, tableBits int) *Coder {
 	return c
 }
 
-// tables are those of closed coders, for reuse.
-var tables sync.Pool
+// memory is that of closed coders, for reuse.
+var memory struct{ tables, spells sync.Pool }
 
-// newTable returns a table of contexts, if empty is set an empty one.
-func newTable(tableBits int, empty bool) []slot {
-	if t, ok := tables.Get().(*[]slot); ok && cap(*t) >= 1<<tableBits {
-		out := (*t)[:1<<tableBits]
+// take returns n elements from a pool, or new ones. If empty is set they are zero.
+func take[T any](pool *sync.Pool, n int, empty bool) []T {
+	if t, ok := pool.Get().(*[]T); ok && cap(*t) >= n {
+		out := (*t)[:n]
 		if empty {
 			clear(out)
 		}
 		return out
 	}
-	return make([]slot, 1<<tableBits)
+	return make([]T, n)
 }
 
 // Close releases the coder's memory. The coder must not be used afterwards.
 func (c *Coder) Close() {
-	table := c.table
-	c.table = nil
-	tables.Put(&table)
+	table, spell := c.table, c.spell
+	c.table, c.spell = nil, nil
+	memory.tables.Put(&table)
+	memory.spells.Put(&spell)
 }
 
 func newCoder(tableBits int) *Coder {
 	spellBits := min(tableBits+1, maxSpellBits)
-	c := &Coder{learned: learned{table: newTable(tableBits, true), shift: 64 - tableBits, spell: make([]chance, 1<<spellBits), spellShift: 64 - spellBits}}
+	c := &Coder{learned: learned{table: take[slot](&memory.tables, 1<<tableBits, true), shift: 64 - tableBits, spell: take[chance](&memory.spells, 1<<spellBits, false), spellShift: 64 - spellBits}}
 	for i := range c.spell {
 		c.spell[i] = evens
 	}
@@ -480,9 +480,10 @@ func (s *State) Decoder(code []byte) *Coder {
 // copy copies what was learned.
 func (l *learned) copy() learned {
 	out := *l
-	out.table = newTable(64-l.shift, false)
+	out.table = take[slot](&memory.tables, len(l.table), false)
 	copy(out.table, l.table)
-	out.spell = slices.Clone(l.spell)
+	out.spell = take[chance](&memory.spells, len(l.spell), false)
+	copy(out.spell, l.spell)
 	for i := range Kinds {
 		if l.trust[i] != nil {
 			t := *l.trust[i]

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/efg-tools/efg/efg/block"
 	"github.com/efg-tools/efg/efg/mix"
 )
 
@@ -30,6 +31,13 @@ type eventStart struct {
 var started struct {
 	once sync.Once
 	*eventStart
+}
+
+// Prepare readies what is needed to write a file of events. It need not be called: who has time
+// before the first file is written saves it then.
+func Prepare() {
+	beginning()
+	block.Prepare(blockIndexTables)
 }
 
 // beginning is what coders of events begin with.
