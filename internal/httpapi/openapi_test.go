@@ -88,7 +88,7 @@ func TestAnswersAsDescribed(t *testing.T) {
 		"/v1/runs/halo/graph", "/v1/runs/mesh/graph?rank=1&collapse=1", "/v1/runs/halo/graph?format=dot&colour=time",
 		"/v1/runs/halo/graph?format=svg", "/v1/runs/halo/graph?format=png", "/v1/runs/halo/graph?format=graphml", "/v1/runs/halo/graph?rank=77",
 		"/v1/runs/halo/ranks", "/v1/runs/mesh/ranks?rank=3-9&order=-per_call&from=2&count=3&bins=2", "/v1/runs/mesh/ranks?rank=500", "/v1/runs/mesh/ranks?order=x",
-		"/v1/runs/halo/loops", "/v1/runs/mesh/loops?rank=0", "/v1/runs/halo/phases", "/v1/runs/mesh/phases?rank=0-1", "/v1/runs/traced/waits", "/v1/runs/traced/waits?clock=raw", "/v1/runs/traced/clocks", "/v1/runs/halo/clocks", "/v1/runs/traced/phases?clock=x", "/v1/runs/traced/efficiency?loops=true&phases=true", "/v1/runs/traced/efficiency?windows=3", "/v1/runs/halo/efficiency",
+		"/v1/runs/halo/loops", "/v1/runs/mesh/loops?rank=0", "/v1/runs/halo/phases", "/v1/runs/mesh/phases?rank=0-1", "/v1/runs/traced/waits", "/v1/runs/traced/waits?clock=raw", "/v1/runs/traced/clocks", "/v1/runs/traced/flows", "/v1/runs/traced/flows?from=1&to=2000000000&ranks=0&most=3", "/v1/runs/halo/flows", "/v1/runs/halo/clocks", "/v1/runs/traced/phases?clock=x", "/v1/runs/traced/efficiency?loops=true&phases=true", "/v1/runs/traced/efficiency?windows=3", "/v1/runs/halo/efficiency",
 		"/v1/runs/traced/whatif", "/v1/runs/traced/whatif?compute=all:2%7Crank%200:0.5&latency=1us&bandwidth=2GB/s&clock=raw", "/v1/runs/traced/whatif?compute=site%20none.c:0.5", "/v1/runs/traced/whatif?overhead=x", "/v1/runs/halo/whatif",
 		"/v1/runs/halo/check", "/v1/runs/mesh/check",
 		"/v1/runs/halo/diff", "/v1/runs/mesh/diff", "/v1/runs/mesh/diff?ranks=0,1", "/v1/runs/halo/diff?with=mesh", "/v1/runs/halo/diff?with=mesh&ranks=1",

@@ -16,6 +16,7 @@ import (
 	"github.com/efg-tools/efg/internal/analysis/diff"
 	"github.com/efg-tools/efg/internal/analysis/efficiency"
 	"github.com/efg-tools/efg/internal/analysis/findings"
+	"github.com/efg-tools/efg/internal/analysis/flows"
 	"github.com/efg-tools/efg/internal/analysis/loops"
 	"github.com/efg-tools/efg/internal/analysis/match"
 	"github.com/efg-tools/efg/internal/analysis/phases"
@@ -68,6 +69,7 @@ var questions = map[string]question{
 	"/loops":      {[]string{"rank", "ranges"}, askLoops},
 	"/phases":     {[]string{"rank", "clock"}, askPhases},
 	"/waits":      {[]string{"rank", "top", "ranges", "clock"}, askWaits},
+	"/flows":      {[]string{"from", "to", "ranks", "most", "clock"}, askFlows},
 	"/clocks":     {nil, askClocks},
 	"/efficiency": {[]string{"windows", "loops", "phases", "clock"}, askEfficiency},
 	"/whatif":     {[]string{"compute", "latency", "overhead", "bandwidth", "ideal", "balance", "network", "clock"}, askWhatif},
@@ -259,6 +261,39 @@ func askWaits(q *query) answerer {
 		j := jsondoc.NewWaits(in.name, rep)
 		j.CutRows(top)
 		return j, nil
+	})
+}
+
+// usualFlows and mostFlows bound the messages, and the waits, of an answer.
+const (
+	usualFlows = 1000
+	mostFlows  = 10_000
+)
+
+// askFlows finds the messages and waits in a part of the time.
+func askFlows(q *query) answerer {
+	ask := flows.Query{From: q.long("from"), To: q.long("to"), Most: q.number("most", usualFlows, 0, mostFlows)}
+	clock := q.clock()
+	set := q.ranks("ranks")
+	return asJSON(func(in *input) (any, error) {
+		if err := correct(in, in.run, clock); err != nil {
+			return nil, err
+		}
+		ask := ask
+		if q.has("ranks") {
+			var err error
+			if ask.Procs, err = set.Find(in.run); err != nil {
+				return nil, badRequest("%v", err)
+			}
+		}
+		f, err := flows.New(in, in.run, ask)
+		if errors.Is(err, match.ErrNoTimes) || errors.Is(err, flows.ErrTooLarge) {
+			return nil, &statusError{http.StatusUnprocessableEntity, err.Error()}
+		}
+		if err != nil {
+			return nil, err
+		}
+		return jsondoc.NewFlows(in.name, f), nil
 	})
 }
 

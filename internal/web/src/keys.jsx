@@ -78,6 +78,8 @@ const list = [
   ["g r", "all runs"],
   ...tabs.map((t) => [`g ${t.key}`, t.name]),
   ["+ −, arrows, 0", "in the timeline, the graph and the matrix: zoom, move, all of it"],
+  ["w a s d", "in the timeline: zoom and move"],
+  ["Enter, Backspace", "in the timeline: from a wait to what is waited for, and back"],
   ["Enter, shift arrows", "in the matrix: zoom to the cell, move the block"],
   ["shift D", "light or dark"],
   ["?", "this list"],

@@ -48,7 +48,7 @@ async function samePixels(page, ranks, least) {
 
 async function timeline(page) {
   const { view, ranks } = callsOf(page, "traced");
-  await page.open("#/runs/traced/timeline", "[data-ready=timeline]");
+  await page.open("#/runs/traced/timeline?plain=1", "[data-ready=timeline]");
   assert.deepEqual(Object.keys(await legend(page)).filter((k) => k.startsWith("MPI_")).sort(), view.legend.map((p) => p.op).sort());
   const at = await samePixels(page, ranks, 300);
   await page.shot("timeline");
@@ -69,13 +69,63 @@ async function pointed(page, ranks) {
   const waits = ranks[0].filter((c) => c.op === "MPI_Waitall").toSorted((a, b) => a.end - a.start - (b.end - b.start));
   const call = waits[Math.floor(waits.length / 2)];
   const length = call.end - call.start;
-  await page.open(`#/runs/traced/timeline?from=${call.start - length}&to=${call.end + length}`, "[data-ready=timeline]");
+  await page.open(`#/runs/traced/timeline?plain=1&from=${call.start - length}&to=${call.end + length}`, "[data-ready=timeline]");
   const at = await samePixels(page, ranks, 10);
   const box = await page.tab.locator("[data-ready=timeline]").boundingBox();
   await page.tab.mouse.move(box.x + at.left + at.width / 2, box.y + at.top + at.row / 2);
   await page.settled(() => document.querySelector("output.hover").textContent.includes("took"));
   assert.match(await page.text("output.hover"), /^rank 0, .*: MPI_Waitall exchange in main jacobi.c:\d+, from .*, took /);
   await page.shot("timeline-zoomed");
+}
+
+// Waits are hatched over the calls, messages are lines; Enter goes to what is waited for, Backspace back.
+async function flows(page) {
+  await page.open("#/runs/delays/timeline", "canvas[data-flows]");
+  const all = await page.tab.evaluate(async () => (await fetch("v1/runs/delays/flows?most=2000")).json());
+  const waits = page.document("waits", "delays");
+  assert.equal(all.wait_count, waits.states.reduce((n, s) => n + s.waits, 0));
+  assert.equal(all.message_count, waits.matched.messages);
+  assert.equal(await page.tab.getAttribute("canvas[data-flows]", "data-flows"), `${all.message_count} ${all.wait_count}`);
+
+  // The planted late sender: rank 0 sends late to rank 1.
+  const late = all.states.findIndex((s) => s.state === "late-sender");
+  const [, , , begin, end] = all.waits.filter((w) => w[5] === late && w[0] === 1 && w[6] === 0).toSorted((a, b) => b[4] - b[3] - (a[4] - a[3]))[0];
+  const length = end - begin;
+  const section = `from=${begin - length}&to=${end + 2 * length}`;
+  const look = async (query) => {
+    await page.open(`#/runs/delays/timeline?${query}`, query.includes("plain") ? "[data-ready=timeline]" : "canvas[data-flows]");
+    const at = await page.tab.$eval(".timeline canvas", (e) => ({ ...e.dataset, wide: e.getBoundingClientRect().width }));
+    const [left, top, row, from, to] = [at.left, at.top, at.row, at.from, at.to].map(Number);
+    const x = (t) => left + ((t - from) / (to - from)) * (at.wide - left - 4);
+    const inside = Array.from({ length: 30 }, (_, i) => [x(begin) + 5 + i, top + 1.5 * row]);
+    return { x, y: (rank) => top + (rank + 0.5) * row, colours: new Set((await page.pixels(".timeline canvas", inside)).map(String)) };
+  };
+  const plain = await look(`plain=1&${section}`);
+  assert.equal(plain.colours.size, 1, "a call has one colour");
+  const hatched = await look(section);
+  assert.ok(hatched.colours.size > 3, "a wait is hatched");
+
+  const box = await page.tab.locator(".timeline canvas").boundingBox();
+  const [x, y] = [hatched.x((begin + end) / 2), hatched.y(1)];
+  await page.tab.mouse.move(box.x + x, box.y + y);
+  await page.settled(() => document.querySelector("output.hover").textContent.includes("waits"));
+  assert.match(await page.text("output.hover"), /^rank 1, .*MPI_Recv messages .*; late sender: waits [\d.]+ ms for rank 0 in MPI_Send messages .*delays\.c:\d+$/);
+  await page.shot("timeline-flows");
+  await page.tab.mouse.click(box.x + x, box.y + y);
+  await page.settled(() => document.querySelector(".timeline canvas").dataset.chosen?.startsWith("1 "));
+  await page.tab.keyboard.press("Enter");
+  await page.settled((t) => document.querySelector(".timeline canvas").dataset.chosen === `0 ${t}`, end);
+  await page.tab.keyboard.press("Backspace");
+  await page.settled(() => document.querySelector(".timeline canvas").dataset.chosen?.startsWith("1 "));
+  for (const [key, factor] of [["w", 0.5], ["s", 2]]) {
+    const width = () => page.tab.$eval(".timeline canvas", (e) => Number(e.dataset.to) - Number(e.dataset.from));
+    const before = await width();
+    await page.tab.keyboard.press(key);
+    await page.settled(([b, f]) => {
+      const { from, to } = document.querySelector(".timeline canvas").dataset;
+      return Math.abs((to - from) / b - f) < 0.01;
+    }, [before, factor]);
+  }
 }
 
 // partly has the server's answers about a timeline have only the first row, then two, and so
@@ -113,7 +163,7 @@ async function steps(page) {
   };
   const state = await partly(page, (n) => open(n).wait);
   open(1).go();
-  await page.open("#/runs/traced/timeline", "[data-figure=looked]");
+  await page.open("#/runs/traced/timeline?plain=1", "[data-figure=looked]");
   assert.match(await page.text("[data-figure=looked]"), /25% looked at\s+stop/);
   open(2).go(); // asked for by itself
   await page.settled(() => document.querySelector("[data-figure=looked]").textContent.includes("50% looked at"));
@@ -131,7 +181,7 @@ async function steps(page) {
   state.asked = 0;
   gates.clear();
   open(1).go();
-  await page.open("#/runs/traced/timeline", "[data-figure=looked]");
+  await page.open("#/runs/traced/timeline?plain=1", "[data-figure=looked]");
   const failed = page.tab.waitForEvent("requestfailed", (r) => r.url().includes("/timeline?"));
   await page.tab.click("nav.tabs a[data-tab=matrix]");
   await failed; // the question that was asked is taken back
@@ -146,4 +196,4 @@ async function untimed(page) {
   assert.match(await page.text("main .note"), /A timeline needs the time of each call; this run was recorded with --time stats/);
 }
 
-export const timelineChecks = { timeline, "timeline: step by step": steps, "timeline: without times": untimed };
+export const timelineChecks = { flows, timeline, "timeline: step by step": steps, "timeline: without times": untimed };

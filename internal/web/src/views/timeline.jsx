@@ -2,9 +2,9 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { css } from "../colours.js";
-import { address, useStoredParts } from "../data.js";
+import { address, useStored, useStoredParts } from "../data.js";
 import { nanos, percent, plural } from "../format.js";
-import { Note, Problem, TextField, useWidth } from "../parts.jsx";
+import { Check, Note, Problem, TextField, useWidth } from "../parts.jsx";
 import { change } from "../route.js";
 import { useDark } from "../theme.js";
 import { decode, looked, nothing, other, outside, ticks, unread, untimed, within } from "../timeline.js";
@@ -15,6 +15,9 @@ const around = 300; // pixels of the window for what is above and below
 const mostRows = 400;
 const slices = 4000; // calls that are asked for one by one
 const step = 2_000_000; // calls that the server looks at for an answer
+const mostFollowed = 4_000_000; // calls of a run whose messages and waits the server finds
+const mostFlows = 2000; // messages, and waits, that are asked for
+const mostArrows = 400; // messages that are drawn: more hide each other
 const mostSteps = 20; // answers in a row with which it may have come no further
 
 export function Timeline({ id, run, query }) {
@@ -39,20 +42,29 @@ function Traced({ id, run, query }) {
   const view = answer.last;
   const failed = answer.error?.message;
   const steps = useSteps(asked, answer);
+  const follows = !query.plain && run.events <= mostFollowed && answer.data?.complete;
+  const flows = useStored(follows ? address(id, "flows", { ...spanOf(asked), ranks: query.ranks, most: mostFlows }) : undefined).last;
   return (
     <>
       <div class="bar-tools">
         <h2>Timeline</h2>
         <TextField label="ranks" name="ranks" value={query.ranks} hint="all, or 0-15" />
         <button type="button" onClick={() => change({ from: "", to: "" })} disabled={!query.from && !query.to}>all of it</button>
+        <Check label="calls only" name="plain" on={query.plain === "1"} />
       </div>
       <div ref={box} class="timeline">
         {failed && <Problem text={failed} />}
         {!failed && !view && <Note>loading …</Note>}
-        {!failed && view && <Shown view={view} room={room} query={query} ready={asked === wanted && !answer.loading} steps={steps} />}
+        {!failed && view && <Shown view={view} room={room} query={query} ready={asked === wanted && !answer.loading} steps={steps} flows={follows ? flows : undefined} />}
       </div>
     </>
   );
+}
+
+// spanOf is the part of the time that an address of a timeline asks for.
+function spanOf(url) {
+  const query = new URLSearchParams(url.split("?")[1]);
+  return { from: query.get("from") ?? undefined, to: query.get("to") ?? undefined };
 }
 
 // useLater follows an address once it has rested for a moment, so that zooming does not
@@ -122,7 +134,7 @@ function paint(view, colours) {
   return canvas;
 }
 
-function Shown({ view, room, query, ready, steps }) {
+function Shown({ view, room, query, ready, steps, flows }) {
   const dark = useDark();
   const canvas = useRef();
   const [at, setAt] = useState(null);
@@ -130,18 +142,20 @@ function Shown({ view, room, query, ready, steps }) {
   const image = useMemo(() => paint(view, palette(view, dark, query.only)), [view, dark, query.only]);
   const rowHeight = Math.max(1, Math.min(tallest, Math.floor(Math.max(400, innerHeight - around) / view.rows.length)));
   const side = { width: room, height: rowHeight * view.rows.length };
-  const state = { view, from, to, side, rowHeight };
+  const [chosen, setChosen] = useState([]); // places, { rank, time }: the last one is chosen, the others were
+  const state = { view, from, to, side, rowHeight, flows: useMemo(() => read(flows), [flows]), chosen, setChosen };
   const latest = useRef(state);
   latest.current = state;
-  useEffect(() => draw(canvas.current, image, state), [image, from, to, room, rowHeight]);
+  useEffect(() => draw(canvas.current, image, state), [image, from, to, room, rowHeight, flows, chosen]);
   useEffect(() => handle(canvas.current, latest, setAt), []);
   return (
     <>
       <canvas
         ref={canvas} tabIndex={0} role="img" data-ready={ready ? "timeline" : undefined} data-left={left} data-top={top} data-row={rowHeight} data-from={from} data-to={to}
-        aria-label={`what ${plural(view.rows.length, "row")} of ranks did from ${nanos(from - view.begin)} to ${nanos(to - view.begin)}; arrows move, plus and minus zoom`}
+        data-flows={flows ? `${flows.messages.length} ${flows.waits.length}` : undefined} data-chosen={chosen.length ? `${chosen.at(-1).rank} ${chosen.at(-1).time}` : undefined}
+        aria-label={`what ${plural(view.rows.length, "row")} of ranks did from ${nanos(from - view.begin)} to ${nanos(to - view.begin)}; arrows move, plus and minus zoom, Enter goes to what is waited for`}
       />
-      <output class="hover" aria-live="polite">{at ? pointed(state, at) : `${nanos(to - from)} of ${nanos(view.end - view.begin)}; a pixel is ${nanos(view.pixel)}`}</output>
+      <output class="hover" aria-live="polite">{at ? pointed(state, at) : `${nanos(to - from)} of ${nanos(view.end - view.begin)}; a pixel is ${nanos(view.pixel)}${flowsText(state.flows)}`}</output>
       {!view.complete && <Steps steps={steps} />}
       <Legend view={view} dark={dark} only={query.only} />
     </>
@@ -159,7 +173,83 @@ function Steps({ steps }) {
   );
 }
 
-function draw(canvas, image, { view, from, to, side, rowHeight }) {
+// read makes objects of the server's answer.
+function read(flows) {
+  if (!flows) return undefined;
+  const place = (i) => (i < 0 ? "" : `${flows.places[i].op} ${flows.places[i].site}`);
+  return {
+    messages: flows.messages.map(([from, , fromPlace, sent, to, , toPlace, received, size]) => ({ from, fromPlace: place(fromPlace), sent, to, toPlace: place(toPlace), received, size })),
+    waits: flows.waits.map(([rank, , at, begin, end, state, by, , byPlace]) => ({ rank, place: place(at), begin, end, state: flows.states[state].name, by, byPlace: place(byPlace) })),
+    messageCount: flows.message_count, waitCount: flows.wait_count,
+  };
+}
+
+function flowsText(flows) {
+  if (!flows) return "";
+  return `; ${plural(flows.messageCount, "message")}${flows.messageCount > mostArrows ? " (drawn if there are 400 or fewer)" : ""}, ${plural(flows.waitCount, "wait")}, hatched`;
+}
+
+// rowsOf are the numbers of the rows that show one rank, by rank.
+const rowsOf = (view) => new Map(view.rows.map(([first, last], i) => [first === last ? first : -1, i]));
+
+// drawFlows draws waits as hatching over the calls, messages as lines from where they are sent to where they
+// are received, and what is chosen.
+function drawFlows(g, style, { view, from, side, rowHeight, flows, chosen }, per) {
+  const rows = rowsOf(view);
+  const x = (time) => left + (time - from) * per;
+  if (flows && rowHeight >= 4) {
+    g.fillStyle = hatching(g, style.getPropertyValue("--waiting"), style.getPropertyValue("--back"));
+    for (const w of flows.waits) {
+      const row = rows.get(w.rank);
+      if (row !== undefined) g.fillRect(x(w.begin), top + row * rowHeight, Math.max(1, (w.end - w.begin) * per), rowHeight);
+    }
+    if (flows.messageCount <= mostArrows) {
+      g.strokeStyle = g.fillStyle = style.getPropertyValue("--ink");
+      for (const m of flows.messages) arrow(g, x(m.sent), rows.get(m.from), x(m.received), rows.get(m.to), rowHeight);
+    }
+  }
+  const at = chosen.at(-1);
+  const row = at && rows.get(at.rank);
+  if (row !== undefined) {
+    g.strokeStyle = style.getPropertyValue("--ink");
+    g.lineWidth = 2;
+    g.strokeRect(Math.max(left - 3, Math.min(left + side.width + 3, x(at.time))) - 3, top + row * rowHeight, 6, rowHeight);
+    g.lineWidth = 1;
+  }
+}
+
+function hatching(g, line, back) {
+  const tile = new OffscreenCanvas(6, 6);
+  const t = tile.getContext("2d");
+  t.lineWidth = 1.5;
+  for (const [colour, by] of [[back, 1.5], [line, 0]]) {
+    t.strokeStyle = colour;
+    t.beginPath();
+    for (const k of [-6, 0, 6]) {
+      t.moveTo(k + by - 1, 7);
+      t.lineTo(k + by + 7, -1);
+    }
+    t.stroke();
+  }
+  return g.createPattern(tile, "repeat");
+}
+
+function arrow(g, x0, fromRow, x1, toRow, rowHeight) {
+  if (fromRow === undefined || toRow === undefined) return;
+  const [y0, y1] = [top + (fromRow + 0.5) * rowHeight, top + (toRow + 0.5) * rowHeight];
+  g.beginPath();
+  g.moveTo(x0, y0);
+  g.lineTo(x1, y1);
+  g.stroke();
+  const angle = Math.atan2(y1 - y0, x1 - x0);
+  g.beginPath();
+  g.moveTo(x1, y1);
+  for (const by of [-0.4, 0.4]) g.lineTo(x1 - 7 * Math.cos(angle + by), y1 - 7 * Math.sin(angle + by));
+  g.fill();
+}
+
+function draw(canvas, image, state) {
+  const { view, from, to, side, rowHeight } = state;
   const scale = devicePixelRatio;
   canvas.width = Math.round((left + side.width + 4) * scale);
   canvas.height = Math.round((top + side.height) * scale);
@@ -174,8 +264,9 @@ function draw(canvas, image, { view, from, to, side, rowHeight }) {
   g.clip();
   const per = side.width / (to - from); // pixels of a nanosecond
   g.drawImage(image, left + (view.from - from) * per, top, view.width * view.pixel * per, side.height);
-  g.restore();
   const style = getComputedStyle(document.documentElement);
+  drawFlows(g, style, state, per);
+  g.restore();
   g.fillStyle = style.getPropertyValue("--quiet");
   g.font = "11px system-ui, sans-serif";
   g.textBaseline = "middle";
@@ -214,7 +305,8 @@ function rankAxis(g, view, rowHeight) {
 }
 
 // pointed says what is at a place of the picture.
-function pointed({ view, from, to, side, rowHeight }, { x, y }) {
+function pointed(state, { x, y }) {
+  const { view, from, to, side, rowHeight } = state;
   const row = Math.floor((y - top) / rowHeight);
   const time = from + ((x - left) / side.width) * (to - from);
   const column = Math.floor((time - view.from) / view.pixel);
@@ -225,9 +317,29 @@ function pointed({ view, from, to, side, rowHeight }, { x, y }) {
   const call = first === last && callAt(view, first, time);
   if (call) {
     const [, thread, start, end, proc, site] = call;
-    return `${who}${thread ? `, thread ${thread}` : ""}, ${when}: ${name(view, proc)} ${view.sites[site]}, from ${tickText(start - view.begin, to - from)}, took ${nanos(end - start)}`;
+    return `${who}${thread ? `, thread ${thread}` : ""}, ${when}: ${name(view, proc)} ${view.sites[site]}, from ${tickText(start - view.begin, to - from)}, took ${nanos(end - start)}${waitText(waitAt(state, first, time))}`;
   }
-  return `${who}, ${when}: ${name(view, view.pixels[row * view.width + column])}`;
+  return `${who}, ${when}: ${name(view, view.pixels[row * view.width + column])}${first === last ? waitText(waitAt(state, first, time)) : ""}`;
+}
+
+// waitAt is the wait of a rank at a time, to within a pixel.
+function waitAt({ flows, from, to, side }, rank, time) {
+  const pixel = (to - from) / side.width;
+  return flows?.waits.find((w) => w.rank === rank && w.begin <= time + pixel && time - pixel <= w.end);
+}
+
+function waitText(w) {
+  if (!w) return "";
+  return `; ${w.state}: waits ${nanos(w.end - w.begin)}${w.by < 0 ? "" : ` for rank ${w.by} in ${w.byPlace}`}`;
+}
+
+// follow returns where the wait at a place, or the message that is received there, comes from.
+function follow(state, { rank, time }) {
+  const w = waitAt(state, rank, time);
+  if (w && w.by >= 0) return { rank: w.by, time: w.end };
+  const pixel = (state.to - state.from) / state.side.width;
+  const m = state.flows?.messages.findLast((m) => m.to === rank && m.sent <= time + pixel && time - pixel <= m.received);
+  return m && { rank: m.from, time: m.sent };
 }
 
 function callAt(view, rank, time) {
@@ -282,11 +394,33 @@ function handle(canvas, latest, setAt) {
   });
   on("pointerleave", () => setAt(null));
   on("dblclick", (e) => zoom(0.4, partAt(e)));
+  on("click", (e) => {
+    const { view, from, to, rowHeight, setChosen } = latest.current;
+    const row = view.rows[Math.floor((e.offsetY - top) / rowHeight)];
+    setChosen(row && row[0] === row[1] && e.offsetX >= left ? [{ rank: row[0], time: Math.round(from + partAt(e) * (to - from)) }] : []);
+  });
+  // go shows a place, in the middle if it was not in view.
+  const go = (list) => {
+    const { from, to, setChosen } = latest.current;
+    setChosen(list);
+    const time = list.at(-1)?.time;
+    if (time < from || time > to) show(time - (to - from) / 2, time + (to - from) / 2);
+  };
+  const forward = () => {
+    const { chosen } = latest.current;
+    const next = chosen.length && follow(latest.current, chosen.at(-1));
+    if (next) go([...chosen, next]);
+  };
+  const back = () => {
+    const { chosen } = latest.current;
+    if (chosen.length > 1) go(chosen.slice(0, -1));
+  };
   on("keydown", (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
     const act = {
       "+": () => zoom(0.5, 0.5), "=": () => zoom(0.5, 0.5), "-": () => zoom(2, 0.5), ArrowLeft: () => move(-0.2), ArrowRight: () => move(0.2),
-      0: () => change({ from: "", to: "" }, true),
+      w: () => zoom(0.5, 0.5), s: () => zoom(2, 0.5), a: () => move(-0.2), d: () => move(0.2),
+      0: () => change({ from: "", to: "" }, true), Enter: forward, Backspace: back,
     }[e.key];
     if (!act) return;
     act();
