@@ -113,7 +113,7 @@ var mayImportInTests = map[string][]string{
 	"internal/analysis/match":      {"internal/analysis/check", "internal/testing/sim", "internal/testing/testrun"},
 	"internal/analysis/clocks":     {"reconstruct", "internal/testing/sim", "internal/testing/testrun"},
 	"internal/analysis/efficiency": {"internal/testing/sim", "internal/testing/testrun"},
-	"internal/analysis/whatif":     {"internal/testing/testrun"},
+	"internal/analysis/whatif":     {"efg", "internal/testing/sim", "internal/testing/testrun"},
 	"internal/analysis/findings":   {"internal/testing/sim", "internal/testing/testrun"},
 	"internal/analysis/flows":      {"internal/testing/sim", "internal/testing/testrun"},
 	"internal/analysis/waits":      {"internal/analysis/phases", "internal/testing/groundtruth", "internal/testing/sim", "internal/testing/testrun"},
