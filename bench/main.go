@@ -40,7 +40,7 @@ type part struct {
 
 var parts = []part{
 	{"calls", calls}, {"logger", logger}, {"recorder", recorder}, {"start", start}, {"memory", memory}, {"read", read}, {"size", size}, {"exchange", exchange},
-	{"growth", growth}, {"ranks", manyRanks}, {"merge", mergeCommand}, {"times", timeStats}, {"traces", traces}, {"polls", polls}, {"irregular", irregular}, {"analysis", analyses}, {"daemon", daemonPart}, {"http", httpPart},
+	{"growth", growth}, {"ranks", manyRanks}, {"merge", mergeCommand}, {"times", timeStats}, {"traces", traces}, {"polls", polls}, {"irregular", irregular}, {"analysis", analyses}, {"whatif", whatifModel}, {"daemon", daemonPart}, {"http", httpPart},
 }
 
 func partNames() []string {

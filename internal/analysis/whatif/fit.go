@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/efg-tools/efg/internal/analysis/match"
+	"github.com/efg-tools/efg/signature"
 )
 
 // Fit finds the parameters of the recorded network: half of the messages, and of the calls, are as
@@ -16,6 +17,8 @@ type Fit struct {
 	// What large messages take for each byte, in fractions of a ns, by the power of two below their
 	// size: until they are received, and until their sender goes on.
 	large, handing [64]median
+	// eager is the size of the largest message whose sender went on before its receive was posted.
+	eager uint64
 }
 
 // Small messages are those whose bytes do not count, large ones those whose bytes do.
@@ -35,6 +38,7 @@ func (f *Fit) Enter(*match.Call) {}
 
 // Exit implements match.Visitor.
 func (f *Fit) Exit(c *match.Call) {
+	f.sent(c)
 	if len(c.Posted) == 1 && c.Posted[0].Kind == match.SendMessage {
 		f.send(c, c.Posted[0])
 	}
@@ -71,6 +75,24 @@ func lastSent(c *match.Call) *match.Operation {
 		return nil
 	}
 	return last
+}
+
+// sent notes the messages whose sender goes on although they are not received yet. Those in buffers of
+// the program tell nothing.
+func (f *Fit) sent(c *match.Call) {
+	for _, o := range c.Done {
+		if o.Kind == match.SendMessage && (o.Partner == nil || o.Partner.Enter > c.Exit) && mode(o) != signature.BufferedMode {
+			f.eager = max(f.eager, o.Bytes)
+		}
+	}
+}
+
+// mode is the send mode of a message, signature.StandardMode if it is not known.
+func mode(o *match.Operation) string {
+	if p := signature.ProcByID(signature.Header(o.Thread.Signature(o.Node)[0]).Proc()); p != nil {
+		return p.Mode
+	}
+	return signature.StandardMode
 }
 
 // send notes what a call takes that sends a message and waits for no receiver.

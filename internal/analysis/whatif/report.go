@@ -94,7 +94,7 @@ func New(run *runfile.Run, q *Question, progress ...analysis.Progress) (*Report,
 			return nil, &QuestionError{err}
 		}
 	}
-	balanced, err := r.look(run, q, progress)
+	balanced, known, err := r.look(run, q, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func New(run *runfile.Run, q *Question, progress ...analysis.Progress) (*Report,
 			scenarios = append(scenarios, Scenario{Rules: []Rule{ruleOf(&r.Gains[i].Region)}})
 		}
 	}
-	list, err := predict(run, r.Own, scenarios, q.Changes, progress)
+	list, err := predict(run, known, scenarios, q.Changes, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -131,26 +131,34 @@ func New(run *runfile.Run, q *Question, progress ...analysis.Progress) (*Report,
 	return r, nil
 }
 
+// record is what the record tells about the run's communication.
+type record struct {
+	own     Network
+	typical *typical
+	eager   uint64 // see Fit
+}
+
 // look goes through the run as it was. It returns the factors with which all ranks compute for
-// equally long.
-func (r *Report) look(run *runfile.Run, q *Question, progress []analysis.Progress) (map[int]float64, error) {
+// equally long, and what else the record tells.
+func (r *Report) look(run *runfile.Run, q *Question, progress []analysis.Progress) (map[int]float64, *record, error) {
 	trace, err := match.Open(run)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	fit, x := &Fit{}, NewSimulation(trace, Network{}, []Scenario{{}})
+	x.learning = newTypical()
 	summary, err := walk(trace, match.Visitors{fit, x}, progress)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if summary.Unmatched+summary.Disagreeing > 0 {
-		return nil, ErrNotMatched
+		return nil, nil, ErrNotMatched
 	}
 	r.Recorded, r.End = x.Predictions()[0], trace.Until()
 	if r.Own, r.Messages = fit.Network(); q.Own != nil {
 		r.Own, r.Given = *q.Own, true
 	}
-	return x.balance(), nil
+	return x.balance(), &record{r.Own, x.learning, fit.eager}, nil
 }
 
 // balance returns factors with which all ranks compute for as long as they do in the mean.
@@ -241,7 +249,7 @@ func ruleOf(g *waits.Region) Rule {
 }
 
 // predict walks through a run under several scenarios; the last one has the changes at callsites.
-func predict(run *runfile.Run, own Network, scenarios []Scenario, changes []Change, progress []analysis.Progress) ([]Prediction, error) {
+func predict(run *runfile.Run, known *record, scenarios []Scenario, changes []Change, progress []analysis.Progress) ([]Prediction, error) {
 	trace, err := match.Open(run)
 	if err != nil {
 		return nil, err
@@ -261,7 +269,8 @@ func predict(run *runfile.Run, own Network, scenarios []Scenario, changes []Chan
 		}
 		last.Rules = append(last.Rules, Rule{Ranks: c.Ranks, At: at, Factor: c.Factor})
 	}
-	x := NewSimulation(trace, own, scenarios)
+	x := NewSimulation(trace, known.own, scenarios)
+	x.typical, x.eager = known.typical, known.eager
 	x.useRules(p)
 	if _, err := walk(trace, x, progress); err != nil {
 		return nil, err

@@ -1,6 +1,8 @@
 package whatif
 
 import (
+	"math"
+
 	"github.com/efg-tools/efg/internal/analysis/match"
 	"github.com/efg-tools/efg/signature"
 )
@@ -45,8 +47,14 @@ type Simulation struct {
 	latest              map[*match.Collective][]float64
 	spare               [][]float64
 	arrival             []float64
-	began, initialized  bool
-	begin, end          int64 // as recorded
+	// typical says what calls take in the scenarios that are Modelled, learning finds that out; nil
+	// where it is not needed. The rest are for typical: by scenario, when a call ends, when the last thing
+	// that it depends on was posted, and what another network carries.
+	typical, learning      *typical
+	eager                  uint64 // messages of at most so many bytes wait for no receiver
+	ends, posting, instead []float64
+	began, initialized     bool
+	begin, end             int64 // as recorded
 }
 
 // thread is where a thread stands, as recorded.
@@ -64,6 +72,7 @@ func NewSimulation(t *match.Trace, own Network, scenarios []Scenario) *Simulatio
 	return &Simulation{
 		scenarios: scenarios, own: own, trace: t, hosts: hostsOf(t), threads: make([]thread, len(t.Threads)), now: make([]float64, n), useful: make([]float64, n),
 		latest: map[*match.Collective][]float64{}, arrival: make([]float64, len(scenarios)),
+		ends: make([]float64, len(scenarios)), posting: make([]float64, len(scenarios)), instead: make([]float64, len(scenarios)),
 	}
 }
 
@@ -239,32 +248,40 @@ func (x *Simulation) leaveInit(c *match.Call) {
 func (x *Simulation) complete(c *match.Call, now []float64) {
 	ready := float64(c.Began) // when all was there, as recorded
 	copy(x.arrival, now)
+	posted := int64(math.MinInt64)
 	for _, o := range c.Done {
-		ready = max(ready, x.arrive(c, o))
+		there, last := x.arrive(c, o)
+		ready, posted = max(ready, there), max(posted, last)
+	}
+	if len(c.Done) > 0 && x.learning != nil {
+		x.learning.learn(c, posted)
+	}
+	if len(c.Done) > 0 && x.typical != nil {
+		x.model(c, now)
 	}
 	local := max(float64(c.Exit)-ready, 0)
 	own := x.calls(&x.own, c)
 	for k := range now {
+		if len(c.Done) > 0 && x.scenarios[k].Modelled {
+			now[k] = x.ends[k]
+			continue
+		}
 		now[k] = x.arrival[k] + x.cost(&x.scenarios[k], c, local, own)*x.callFactor(c, k)
 	}
 }
 
 // arrive takes into account when what an operation depends on is there, in each scenario, and
-// returns when it was as recorded.
-func (x *Simulation) arrive(c *match.Call, o *match.Operation) float64 {
+// returns when it was there, and when it was posted, as recorded.
+func (x *Simulation) arrive(c *match.Call, o *match.Operation) (there float64, posted int64) {
 	recorded, times := x.dependency(c, o)
 	if times == nil {
-		return 0
+		return 0, math.MinInt64
 	}
 	own := x.carries(&x.own, o)
 	took := min(own, float64(c.Exit-recorded)) // below 0 if times contradict each other
 	for k, t := range times {
 		switch s := &x.scenarios[k]; {
 		case s.Ideal:
-		case s.Network != nil && s.Modelled:
-			t += x.carries(s.Network, o)
-		case s.Modelled:
-			t += own
 		case s.Network != nil:
 			t += max(took+x.carries(s.Network, o)-own, min(took, 0))
 		default:
@@ -272,7 +289,7 @@ func (x *Simulation) arrive(c *match.Call, o *match.Operation) float64 {
 		}
 		x.arrival[k] = max(x.arrival[k], t)
 	}
-	return float64(recorded) + took
+	return float64(recorded) + took, recorded
 }
 
 // cost is what a call takes besides waiting. own is the recorded network's part in local.
@@ -283,10 +300,6 @@ func (x *Simulation) cost(s *Scenario, c *match.Call, local, own float64) float6
 		return 0
 	case !communicates:
 		return local
-	case s.Modelled && s.Network != nil:
-		return x.calls(s.Network, c)
-	case s.Modelled:
-		return own
 	case s.Network != nil:
 		return max(local+x.calls(s.Network, c)-own, 0)
 	}
@@ -320,7 +333,7 @@ func (x *Simulation) dependency(c *match.Call, o *match.Operation) (recorded int
 	case match.ReceiveMessage, match.ProbeMessage, match.StartAccess, match.WaitExposure:
 		return w.Enter, x.of(x.posted, w.ID)
 	case match.SendMessage:
-		if w.Enter > c.Began && w.Enter <= c.Exit { // it waited: it is synchronous
+		if w.Enter > c.Began && w.Enter <= c.Exit && (o.Bytes > x.eager || mode(o) == signature.SynchronousMode) { // it waited: it is synchronous
 			return w.Enter, x.of(x.posted, w.ID)
 		}
 	case match.TakePart:
