@@ -44,8 +44,8 @@ if it took a tenth less time, an ideal network, or ranks that compute for equall
 ("all: 2"). It can be given several times.
 
 --network replaces the recorded network by one that efg measure-network has measured. With
---network recorded, the parameters that were found in the run, or those of --own-network, are
-all that communication takes: what other ranks or programs on the hosts cost is left out.
+--network recorded, each call takes what calls of its kind typically take in the run, instead
+of what it took itself.
 
 The times of each call are needed (the default of efg run). See docs/whatif.md.`,
 		Example: `  efg whatif traced.efg
@@ -182,7 +182,7 @@ func writeWhatif(w *bufio.Writer, path string, rep *whatif.Report, top int) {
 	fmt.Fprintf(w, "ranks     %d\n", rep.Ranks)
 	fmt.Fprintf(w, "time      %s from MPI_Init to MPI_Finalize\n", units.Nanoseconds(rep.Recorded.Time))
 	fmt.Fprintf(w, "network   %s\n", networkText(rep))
-	fmt.Fprintf(w, "          with these parameters alone the time is %s, %s\n\n", units.Nanoseconds(rep.Modelled.Time), deviation(&rep.Modelled, rep))
+	fmt.Fprintf(w, "          with typical times of calls instead of the recorded ones the time is %s, %s\n\n", units.Nanoseconds(rep.Modelled.Time), deviation(&rep.Modelled, rep))
 	t := &table{}
 	t.left("")
 	t.right("time", "change", "parallel efficiency", "load balance", "communication")
@@ -212,8 +212,8 @@ func writeWhatif(w *bufio.Writer, path string, rep *whatif.Report, top int) {
 	whatifNote(w, rep)
 }
 
-// unexplained is how far the time may be that the network's parameters give, for them to explain
-// what communication takes.
+// unexplained is how far the time may be that typical times of calls give, for them to describe the
+// run.
 const unexplained = 0.1
 
 func whatifNote(w io.Writer, rep *whatif.Report) {
@@ -221,8 +221,8 @@ func whatifNote(w io.Writer, rep *whatif.Report) {
 		fmt.Fprintf(w, "\nnote: %s\n", endNote(*rep.End))
 	}
 	if m := rep.Modelled.Time; m < (1-unexplained)*rep.Recorded.Time || m > (1+unexplained)*rep.Recorded.Time {
-		fmt.Fprintf(w, "\nnote: the network does not explain what calls took: ranks may have shared processors. Predictions keep\n"+
-			"that time; another network changes only its own part\n")
+		fmt.Fprintf(w, "\nnote: calls of one kind took very different times: ranks may have shared processors. Predictions keep\n"+
+			"these times; another network changes only its own part\n")
 	}
 }
 

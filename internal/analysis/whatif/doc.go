@@ -25,8 +25,9 @@
 // member has a block for each other p-1. Whether a send waits for its receive is as recorded. On
 // an ideal network calls take no time at all, and wait for what they depend on.
 //
-// The parameters of the recorded network are found in the record (see Fit), unless they are given. With Scenario.Modelled the parameters alone determine what communication takes:
-// how far that is from the recorded time shows how well they describe it.
+// The parameters of the recorded network are found in the record (see Fit), unless they are given.
+// With Scenario.Modelled each call takes what those of its kind typically take (see typical): how far that is
+// from the recorded time shows how well the run can be described without the times of each call.
 //
 // A loop of unsuccessful polls counts as one call.
 package whatif

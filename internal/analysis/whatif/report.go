@@ -35,7 +35,7 @@ type Question struct {
 	Network *Network
 	// Own has the parameters of the recorded network, if they are known.
 	Own *Network
-	// Modelled: the parameters of the network alone say what communication takes.
+	// Modelled: calls take what those of their kind typically take.
 	Modelled bool
 	// Ideal asks for the ideal network, Balance for ranks that compute for equally long.
 	Ideal, Balance bool
@@ -67,7 +67,7 @@ type Report struct {
 	// End is where what is predicted ends because later calls have no times, ns since the run began;
 	// nil: all have some. See match.Trace.End.
 	End *int64
-	// Recorded is the run as it was, Modelled what the parameters of its network alone give.
+	// Recorded is the run as it was, Modelled with typical times of calls.
 	Recorded, Modelled Prediction
 	// Own is the recorded network, found from so many Messages, or, if it was Given, as it was.
 	Own      Network

@@ -12,7 +12,7 @@ type Scenario struct {
 	Ranks map[int]float64
 	// Network replaces the recorded one; nil: it stays.
 	Network *Network
-	// Modelled: the parameters of the network alone say what communication takes.
+	// Modelled: calls take what those of their kind typically take, and what a Network changes.
 	Modelled bool
 	// Ideal: calls take no time, and wait for what they depend on. Ranks leave MPI_Init together.
 	Ideal bool

@@ -9,7 +9,10 @@ import (
 // typical has what calls usually take, by their kind: parameters that stand for the recorded times of
 // each of them. A call ends
 //
-//	max(when the thread is there + free, when the last thing that it depends on was posted + waited)
+//	max(when the thread is there + free, when the last thing that it depends on was posted + waited) + more
+//
+// Free and waited are medians. More is drawn from the distribution of what calls of the kind took
+// more, or less: a mean would not do, because of several ranks the latest counts.
 type typical struct{ kinds map[callKind]*usual }
 
 // callKind is what calls have in common that take about as long: the procedure, and the powers of two
@@ -19,18 +22,62 @@ type callKind struct {
 	bytes, members, several uint8
 }
 
-// usual has the mean times of a kind of calls, in ns: of those that found everything there, since they were
+// usual has the times of a kind of calls, in ns: of those that found everything there, since they were
 // entered, and of those that waited, since the last thing that they waited for was posted.
-type usual struct{ free, waited mean }
-
-type mean struct {
-	count uint64
-	sum   float64
+type usual struct {
+	free, waited running
+	more         distribution
 }
 
-func (m *mean) add(v float64) { m.count, m.sum = m.count+1, m.sum+v }
+// running is a median that is known while times are added: that of the last time their number doubled.
+type running struct {
+	median
+	now   float64
+	after uint64 // until there are so many
+}
 
-func (m *mean) value() (v float64, known bool) { return m.sum / float64(max(m.count, 1)), m.count > 0 }
+func (r *running) put(ns int64) {
+	r.add(ns)
+	if r.count > r.after {
+		r.now, r.after = r.value(), r.count+r.count/8
+	}
+}
+
+// distribution counts times, and negative ones, by powers of two.
+type distribution struct {
+	count, drawn uint64
+	bins         [2 * 64]struct {
+		count uint64
+		sum   float64
+	}
+}
+
+func (d *distribution) add(ns float64) {
+	i := 64 + bits.Len64(uint64(min(ns, 1<<60)))
+	if ns < 0 {
+		i = 63 - bits.Len64(uint64(min(-ns, 1<<60)))
+	}
+	d.count++
+	d.bins[i].count++
+	d.bins[i].sum += ns
+}
+
+// golden is the golden ratio: its multiples are spread evenly over 2^64.
+const golden = 0x9e3779b97f4a7c15
+
+// draw returns the next time: each as often as it occurs, evenly spread.
+func (d *distribution) draw() float64 {
+	d.drawn++
+	left, _ := bits.Mul64(d.drawn*golden, d.count)
+	for i := range d.bins {
+		if b := &d.bins[i]; left < b.count {
+			return b.sum / float64(b.count)
+		} else {
+			left -= b.count
+		}
+	}
+	return 0
+}
 
 func newTypical() *typical { return &typical{map[callKind]*usual{}} }
 
@@ -60,28 +107,30 @@ func (t *typical) learn(c *match.Call, posted int64) {
 		u = &usual{}
 		t.kinds[k] = u
 	}
-	if posted > c.Began {
-		u.waited.add(max(float64(c.Exit-posted), 0))
+	waits := posted > c.Began
+	if waits {
+		u.waited.put(c.Exit - posted)
 	} else {
-		u.free.add(float64(c.Exit - c.Began))
+		u.free.put(c.Exit - c.Began)
 	}
+	end := float64(c.Began) + u.free.now
+	if waits || posted > 0 && u.waited.count > 0 {
+		end = max(end, float64(posted)+u.waited.now)
+	}
+	u.more.add(float64(c.Exit) - end)
 }
 
-// times are the mean times of calls like one. Where none of them waited, or all did, the parameters of the
-// network tell.
-func (t *typical) times(c *match.Call, carries, calls float64) (free, waited float64) {
+// times are those of calls like one. Where none of them waited, it waits for what the network carries.
+func (t *typical) times(c *match.Call, carries float64) (free, waited, more float64) {
 	u := t.kinds[kindOf(c)]
 	if u == nil {
-		return calls, carries + calls
+		return 0, carries, 0
 	}
-	var known bool
-	if free, known = u.free.value(); !known {
-		free = calls
+	free, waited = u.free.now, u.waited.now
+	if u.waited.count == 0 {
+		waited = carries
 	}
-	if waited, known = u.waited.value(); !known {
-		waited = min(carries+calls, carries+free)
-	}
-	return free, waited
+	return free, waited, u.more.draw()
 }
 
 // model finds out when a call ends in the scenarios in which calls take what is typical. It is asked
@@ -113,7 +162,7 @@ func (x *Simulation) model(c *match.Call, now []float64) {
 		depends = true
 	}
 	calls := x.calls(&x.own, c)
-	free, waited := x.typical.times(c, own, calls)
+	free, waited, more := x.typical.times(c, own)
 	for k := range x.scenarios {
 		s := &x.scenarios[k]
 		if !s.Modelled {
@@ -125,9 +174,10 @@ func (x *Simulation) model(c *match.Call, now []float64) {
 			f, w = max(f+handing, 0), max(w+handing+x.instead[k]-own, 0)
 		}
 		factor := x.callFactor(c, k)
-		x.ends[k] = now[k] + f*factor
+		end := now[k] + f*factor
 		if depends {
-			x.ends[k] = max(x.ends[k], x.posting[k]+w*factor)
+			end = max(end, x.posting[k]+w*factor)
 		}
+		x.ends[k] = max(end+more*factor, now[k])
 	}
 }
