@@ -30,9 +30,23 @@ type NodeCheckpoints struct {
 	Elems []*seq.Seq
 }
 
-// CheckpointDistance is the approximate number of events between checkpoints. There is a
-// checkpoint after eight times as many in any case.
-const CheckpointDistance = 1 << 20
+// checkpointDistance is the approximate number of events between checkpoints. There is a
+// checkpoint after eight times as many in any case. A reader that follows many streams side by side
+// keeps the times from one checkpoint to the next of each: where there are any, the distance is
+// timedDistance.
+const (
+	checkpointDistance = 1 << 20
+	timedDistance      = 1 << 16
+)
+
+// CheckpointDistance is the approximate number of events between the checkpoints that the stream
+// gets in a run file.
+func (s *Stream) CheckpointDistance() uint64 {
+	if s.Trace != nil {
+		return timedDistance
+	}
+	return checkpointDistance
+}
 
 // AddCheckpoints replaces a stream's checkpoints by new ones, approximately distance events
 // apart. The run file's writer adds checkpoints to long streams by itself.

@@ -17,8 +17,8 @@ func (s *Stream) readable(defs []Def) (node int, err error) {
 	if node, err := CheckTimes(s); err != nil {
 		return node, err
 	}
-	if s.Events >= 2*CheckpointDistance && s.Checkpoints == nil {
-		return -1, s.AddCheckpoints(defs, CheckpointDistance)
+	if s.Events >= 2*s.CheckpointDistance() && s.Checkpoints == nil {
+		return -1, s.AddCheckpoints(defs, s.CheckpointDistance())
 	}
 	w := s.Walk(defs)
 	for w.Next() {

@@ -12,6 +12,13 @@ func (p *Process) Reader(i int) *Reader {
 	return &Reader{e: p.streams[i].eventsFrom(p, 0, Options{})}
 }
 
+// UntimedReader is a Reader whose events have no times.
+func (p *Process) UntimedReader(i int) *Reader {
+	r := p.Reader(i)
+	r.e.clock, r.e.clockErr = nil, nil
+	return r
+}
+
 // Next returns the next event, nil at the end. It is valid until the next call.
 func (r *Reader) Next() (*Event, error) {
 	e := r.e

@@ -148,6 +148,7 @@ func (s *stream) eventsFrom(p *Process, from uint64, opt Options) *Event {
 	if s.Trace != nil {
 		e.clock, e.clockErr = s.ClockFrom(from)
 		e.timedEvents = s.TimedEvents()
+		e.begin = int64(s.Trace.BeginMono()) + p.proc.Clock
 	}
 	return e
 }
@@ -205,8 +206,7 @@ func (e *Event) tick() error {
 		return e.clockErr
 	}
 	start, end, err := e.clock.Next(uint32(e.number))
-	begin := int64(e.stream.Trace.BeginMono()) + e.stream.process.proc.Clock
-	e.start, e.end = begin+int64(start), begin+int64(end)
+	e.start, e.end = e.begin+int64(start), e.begin+int64(end)
 	return err
 }
 
@@ -251,6 +251,7 @@ type Event struct {
 	clock       *efg.Clock
 	clockErr    error
 	timedEvents uint64 // of the stream
+	begin       int64  // of its clock, ns since the run began
 	timed       bool
 	start, end  int64
 }

@@ -8,7 +8,7 @@ import (
 
 // Process reads everything of Procs[i].
 func (r *Run) Process(i int) (*efg.Process, error) {
-	p, err := r.Untimed(i)
+	p, err := r.Summed(i)
 	if err != nil {
 		return nil, err
 	}
@@ -16,6 +16,15 @@ func (r *Run) Process(i int) (*efg.Process, error) {
 		if err := r.attachTrace(i, j, &p.Streams[j]); err != nil {
 			return nil, err
 		}
+	}
+	return p, nil
+}
+
+// Summed reads Procs[i] without the times of each event, but with statistics.
+func (r *Run) Summed(i int) (*efg.Process, error) {
+	p, err := r.Untimed(i)
+	if err != nil {
+		return nil, err
 	}
 	return p, r.readTimes(i, p.Streams)
 }

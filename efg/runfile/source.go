@@ -94,7 +94,7 @@ func (s *memorySource) flatten() ([]*record, error) {
 		st := &s.proc.Streams[i]
 		m := st.Checkpoints
 		if m == nil {
-			m, err = efg.MakeCheckpoints(st, s.proc.Defs, efg.CheckpointDistance)
+			m, err = efg.MakeCheckpoints(st, s.proc.Defs, st.CheckpointDistance())
 		}
 		if err != nil || m != nil && m.IsNone() {
 			m = nil

@@ -27,11 +27,11 @@ type keptBlock struct {
 	err    error
 
 	mu      sync.Mutex
-	reached map[int][]int // by process, if requested before: its position in the columns
+	reached map[int][]int // by process, or stream, if requested before: its position in the columns
 }
 
-// open returns the block, positioned at the last process up to i whose position is known, and
-// that process.
+// open returns the block, positioned at the last process (or stream) up to i whose position is
+// known, and that process.
 func (k *keptBlock) open(first, i int) (*block.Block, int) {
 	b := k.block.Again()
 	k.mu.Lock()
@@ -45,7 +45,7 @@ func (k *keptBlock) open(first, i int) (*block.Block, int) {
 	return b, first
 }
 
-// reach records the position of process i.
+// reach records the position of process (or stream) i.
 func (k *keptBlock) reach(i int, b *block.Block) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -55,16 +55,7 @@ func (k *keptBlock) reach(i int, b *block.Block) {
 	k.reached[i] = b.Position()
 }
 
-// block returns a block of statistics, positioned at its start.
-func (c *timesCache) block(r *Run, number int) (*block.Block, error) {
-	k, err := c.find(r, number)
-	if err != nil {
-		return nil, err
-	}
-	return k.block.Again(), nil
-}
-
-// find returns a block of statistics.
+// find returns a block.
 func (c *timesCache) find(r *Run, number int) (*keptBlock, error) {
 	c.mu.Lock()
 	var k *keptBlock

@@ -38,14 +38,18 @@ func (r *Run) readTrace(i, j int, s *efg.Stream, part int) (*efg.TimesPart, erro
 			return p, b.Err
 		})
 	}
-	b, err := r.shared.block(r, number)
+	kept, err := r.shared.find(r, number)
 	if err != nil {
 		return nil, err
 	}
-	for at := blocks[part].first; at < n; at++ {
+	b, at := kept.open(blocks[part].first, n)
+	for ; at < n; at++ {
 		take(b, r.passed(at))
 	}
 	p := take(b, want)
+	if b.Err == nil {
+		kept.reach(n+1, b)
+	}
 	return p, b.Err
 }
 

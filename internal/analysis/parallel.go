@@ -15,19 +15,33 @@ type Progress func(done uint64)
 // when its turn comes. What the processes of a rank class share is read once. The first error
 // ends it.
 func EachProcess(run *runfile.Run, procs []int, f func(p *Process) error, progress ...Progress) error {
-	return eachProcess(run, procs, true, f, progress)
+	return eachProcess(run, procs, allTimes, f, progress)
+}
+
+// EachSummed is like EachProcess, without the times of each event.
+func EachSummed(run *runfile.Run, procs []int, f func(p *Process) error, progress ...Progress) error {
+	return eachProcess(run, procs, sumsOfTimes, f, progress)
 }
 
 // EachUntimed is like EachProcess, without times.
 func EachUntimed(run *runfile.Run, procs []int, f func(p *Process) error, progress ...Progress) error {
-	return eachProcess(run, procs, false, f, progress)
+	return eachProcess(run, procs, noTimes, f, progress)
 }
+
+// wantedTimes are the times that a process is to have.
+type wantedTimes uint8
+
+const (
+	noTimes wantedTimes = iota
+	sumsOfTimes
+	allTimes
+)
 
 // maxTogether is the number of processes that one goroutine reads consecutively: those whose
 // times are in one block of the file.
 const maxTogether = 8
 
-func eachProcess(run *runfile.Run, procs []int, times bool, f func(p *Process) error, progress []Progress) error {
+func eachProcess(run *runfile.Run, procs []int, times wantedTimes, f func(p *Process) error, progress []Progress) error {
 	r := newClassReader(run)
 	var next atomic.Int64
 	var once sync.Once

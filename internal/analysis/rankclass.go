@@ -58,7 +58,7 @@ func (r *classReader) class(key runfile.ClassKey) *rankClass {
 }
 
 // process reads process i of the run.
-func (r *classReader) process(i int, times bool) (*Process, error) {
+func (r *classReader) process(i int, times wantedTimes) (*Process, error) {
 	p, err := r.read(i, times)
 	if err == nil {
 		p.number = i
@@ -66,21 +66,23 @@ func (r *classReader) process(i int, times bool) (*Process, error) {
 	return p, err
 }
 
-func (r *classReader) read(i int, times bool) (*Process, error) {
-	if times && (r.run.Traced(i) || r.run.Unlike(i)) {
+func (r *classReader) read(i int, times wantedTimes) (*Process, error) {
+	if times == allTimes && r.run.Traced(i) {
 		return r.alone(i, r.run.Process)
 	}
+	alone := r.run.Untimed
+	if times != noTimes {
+		alone = r.run.Summed
+	}
 	if r.run.Unlike(i) {
-		return r.alone(i, r.run.Untimed)
+		return r.alone(i, alone)
 	}
 	key, ok, err := r.run.RankClass(i)
 	switch {
 	case err != nil:
 		return nil, err
-	case !ok && times:
-		return r.alone(i, r.run.Process)
 	case !ok:
-		return r.alone(i, r.run.Untimed)
+		return r.alone(i, alone)
 	}
 	c := r.class(key)
 	c.once.Do(func() { c.open(r.run, i, r.first[i]) })
@@ -88,7 +90,7 @@ func (r *classReader) read(i int, times bool) (*Process, error) {
 		return nil, c.err
 	}
 	data := c.template.Process(i)
-	if times {
+	if times != noTimes {
 		if err := r.run.ReadTimes(i, data); err != nil {
 			return nil, err
 		}

@@ -255,7 +255,7 @@ func newReport(run *runfile.Run, procs []int, withSetup bool, progress []Progres
 	for _, s := range sites {
 		b.known[s.Word] = true
 	}
-	if err := EachProcess(run, procs, b.process, progress...); err != nil {
+	if err := EachSummed(run, procs, b.process, progress...); err != nil {
 		return nil, err
 	}
 	for _, i := range procs {

@@ -74,7 +74,7 @@ func newSurvey(s *side, procs []int, progress func(), steps bool) (*survey, erro
 	if steps {
 		v.steps = map[hash]*callGraph{}
 	}
-	err := analysis.EachProcess(s.run, procs, v.process)
+	err := analysis.EachSummed(s.run, procs, v.process)
 	if err != nil {
 		return nil, err
 	}

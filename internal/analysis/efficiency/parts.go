@@ -60,7 +60,7 @@ func Loops(run *runfile.Run, progress ...analysis.Progress) ([]LoopPart, error) 
 	}
 	var mu sync.Mutex
 	parts := map[loops.Name]*LoopPart{}
-	err = analysis.EachProcess(run, procs, func(p *analysis.Process) error {
+	err = analysis.EachSummed(run, procs, func(p *analysis.Process) error {
 		i, nodes, err := longestThread(p)
 		if err != nil || i < 0 {
 			return err

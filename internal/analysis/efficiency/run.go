@@ -112,7 +112,7 @@ func Times(run *runfile.Run, progress ...analysis.Progress) (*Run, error) {
 	var mu sync.Mutex
 	timed := false
 	setup := int64(0)
-	err := analysis.EachProcess(run, procs, func(p *analysis.Process) error {
+	err := analysis.EachSummed(run, procs, func(p *analysis.Process) error {
 		t, err := timesOf(p)
 		if err != nil {
 			return err

@@ -87,7 +87,7 @@ func Summarize(run *runfile.Run, procs []int, progress ...analysis.Progress) (*S
 		return nil, err
 	}
 	b := newBuilder(sites)
-	if err := analysis.EachProcess(run, procs, b.process, progress...); err != nil {
+	if err := analysis.EachSummed(run, procs, b.process, progress...); err != nil {
 		return nil, err
 	}
 	return b.finish(), nil

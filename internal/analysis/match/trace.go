@@ -145,7 +145,7 @@ func (t *Trace) add(number int, facts *analysis.Process) error {
 		th.call.Thread = th
 		th.prepare()
 		if th.wildcards() {
-			th.ahead = newOutcomes(th, replay.Reader(i))
+			th.ahead = newOutcomes(th, replay.UntimedReader(i))
 		}
 		p.Threads = append(p.Threads, th)
 		p.byOrdinal[s.Thread] = th

@@ -51,8 +51,9 @@ type matcher struct {
 	trace    *Trace
 	visitor  Visitor
 	summary  Summary
-	queue    queue // threads that go on
-	held     queue // threads that are held back
+	queue    queue   // threads that go on
+	nodes    []*node // of the calls at hand, by thread: they need not wait for what is of the thread
+	held     queue   // threads that are held back
 	channels map[channelKey]*channel
 	spare    []*channel
 	scopes   map[scopeKey]*scope
@@ -73,7 +74,7 @@ func (t *Trace) Walk(ctx context.Context, v Visitor, progress func(done uint64))
 	m := &matcher{
 		trace: t, visitor: v, channels: map[channelKey]*channel{}, scopes: map[scopeKey]*scope{}, groups: map[[2]uint64]*group{},
 		splits: map[splitKey]*Operation{}, windows: map[lockKey]*lockHistory{},
-		queue: newQueue(len(t.Threads)), held: newQueue(len(t.Threads)),
+		queue: newQueue(len(t.Threads)), held: newQueue(len(t.Threads)), nodes: make([]*node, len(t.Threads)),
 	}
 	for _, th := range t.Threads {
 		ok, err := th.fetch(t.End)
@@ -81,14 +82,15 @@ func (t *Trace) Walk(ctx context.Context, v Visitor, progress func(done uint64))
 			return nil, err
 		}
 		if ok {
-			m.queue.put(th)
+			m.await(th)
 		}
 	}
 	for {
 		if m.queue.empty() && !m.force() {
 			return &m.summary, nil
 		}
-		if err := m.step(t.Threads[m.queue.first()]); err != nil {
+		i := m.queue.first()
+		if err := m.step(t.Threads[i], m.nodes[i]); err != nil {
 			return nil, err
 		}
 		if m.summary.Calls%progressEvery == 0 {
@@ -102,10 +104,10 @@ func (t *Trace) Walk(ctx context.Context, v Visitor, progress func(done uint64))
 	}
 }
 
-// step lets the thread whose turn it is enter or leave its call.
-func (m *matcher) step(t *Thread) error {
+// step lets the thread whose turn it is enter or leave its call, which is at node n.
+func (m *matcher) step(t *Thread, n *node) error {
 	if !t.left {
-		m.enterCall(t)
+		m.enterCall(t, n)
 		if t.never || t.cut {
 			if t.never {
 				m.summary.Unfinished++
@@ -113,7 +115,7 @@ func (m *matcher) step(t *Thread) error {
 			m.queue.remove(t)
 			return nil
 		}
-		if t.nodes[t.call.Node].quiet && t.alone {
+		if n.quiet && t.alone {
 			return m.leaveAndGoOn(t)
 		}
 		t.left, t.key = true, t.call.Exit
@@ -144,13 +146,18 @@ func (m *matcher) leaveAndGoOn(t *Thread) error {
 		m.queue.remove(t)
 		return nil
 	}
-	m.queue.put(t)
+	m.await(t)
 	return nil
 }
 
+// await puts a thread in the queue that is about to enter a call.
+func (m *matcher) await(t *Thread) {
+	m.nodes[t.Index] = &t.nodes[t.call.Node]
+	m.queue.put(t)
+}
+
 // enterCall posts what a call does.
-func (m *matcher) enterCall(t *Thread) {
-	n := &t.nodes[t.call.Node]
+func (m *matcher) enterCall(t *Thread, n *node) {
 	t.call.Proc, t.call.Failed = n.proc, n.failed
 	if t.polling {
 		t.poll(n)

@@ -24,7 +24,7 @@ func Number(run *runfile.Run, progress ...analysis.Progress) (*Numbering, error)
 		procs[i] = i
 	}
 	b := newBuilder(run, sites)
-	err = analysis.EachProcess(run, procs, func(p *analysis.Process) error {
+	err = analysis.EachUntimed(run, procs, func(p *analysis.Process) error {
 		way, err := b.phaseTrace(p)
 		if err != nil {
 			return err

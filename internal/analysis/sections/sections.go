@@ -32,13 +32,26 @@ type Sections struct {
 
 // thread is where a thread is.
 type thread struct {
-	loops    *loops.Located
-	names    []int32 // of its loops, indices of Sections.Loops
-	phases   *phases.Follower
-	last     int   // node of the last call, -1: there was none
-	now      int32 // the section of the call at hand
-	nowLoop  int32
-	nowPhase int32
+	loops  *loops.Located
+	names  []int32 // of its loops, indices of Sections.Loops
+	phases *phases.Follower
+	last   int   // node of the last call, -1: there was none
+	now    known // the section of the call at hand
+	before known // and that of the computation before it
+}
+
+// known is a section whose number is known.
+type known struct {
+	Section
+	number int32 // None: no section
+}
+
+// numberOf is the number of a section, which is most often the one that is known.
+func (s *Sections) numberOf(x Section, k *known) int32 {
+	if k.number == None || k.Section != x {
+		*k = known{x, s.number(x)}
+	}
+	return k.number
 }
 
 // None is the number of the section that is no loop, and whose phase is unknown.
@@ -61,7 +74,7 @@ func New(run *runfile.Run, t *match.Trace) (*Sections, error) {
 		main, follower := numbering.Follow(p.Facts)
 		for _, th := range p.Threads {
 			x := &s.threads[th.Index]
-			*x = thread{last: -1, nowLoop: -1, nowPhase: -1}
+			*x = thread{last: -1}
 			i := streamOf(p, th)
 			if i == main {
 				x.phases = follower
@@ -128,15 +141,11 @@ func (s *Sections) Enter(c *match.Call) (before, in int32) {
 		gap = x.loop(x.last, c.Node)
 	}
 	x.last = c.Node
-	before = s.number(Section{gap, phase})
-	if x.nowLoop != loop || x.nowPhase != phase || x.now == None {
-		x.now, x.nowLoop, x.nowPhase = s.number(Section{loop, phase}), loop, phase
-	}
-	return before, x.now
+	return s.numberOf(Section{gap, phase}, &x.before), s.numberOf(Section{loop, phase}, &x.now)
 }
 
 // Now returns the number of the section of the call at hand.
-func (s *Sections) Now(t *match.Thread) int32 { return s.threads[t.Index].now }
+func (s *Sections) Now(t *match.Thread) int32 { return s.threads[t.Index].now.number }
 
 // loop is the innermost loop with two nodes.
 func (x *thread) loop(a, b int) int32 {
