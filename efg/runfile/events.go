@@ -143,13 +143,20 @@ func (r *recency) used(k int, header uint64) {
 	r.push(k, header)
 }
 
+// maxRank bounds the search for a node by its rank, so that no file makes a reader search for long. Other nodes have
+// maxRank and how far they are from the stream's end of nodes in place of a rank.
+const maxRank = 256
+
 // rank is the number of nodes with the header that were used after node k, and it.
 func (r *recency) rank(k int, header uint64) uint64 {
-	n := uint64(1)
-	for at := r.first[header]; at != k; at = r.next[at] {
-		n++
+	at := r.first[header]
+	for n := uint64(1); n <= maxRank; n++ {
+		if at == k {
+			return n
+		}
+		at = r.next[at]
 	}
-	return n
+	return maxRank + uint64(len(r.next)-k)
 }
 
 // at is the node of a rank; -1 if there is none.
@@ -157,6 +164,9 @@ func (r *recency) at(rank uint64, header uint64) int {
 	k, ok := r.first[header]
 	if !ok {
 		return -1
+	}
+	if back := rank - maxRank; rank > maxRank {
+		return len(r.next) - int(min(back, uint64(len(r.next))+1))
 	}
 	for ; rank > 1 && k >= 0; rank-- {
 		k = r.next[k]

@@ -69,7 +69,7 @@ func (e *eventCoder) unexpected(g *eventGraph, actual int, known uint64) (_ uint
 	back = e.c.Value(kindOld, []mix.Guess{{Context: mix.Hash(ctxOld, header)}, {Context: mix.Hash(ctxOld, header, b[0])}}, mix.Hash(ctxOld, header), 0, back)
 	if back > 0 {
 		k := e.recent.at(back, header)
-		if k < 0 {
+		if k < 0 || e.known[e.local[k]].header != header {
 			e.failf("node %d with a header", back)
 			return 0, 0
 		}

@@ -114,6 +114,19 @@ func TestOtherGraphsAreColumns(t *testing.T) {
 	}
 }
 
+// Nodes that were used long ago are found, too.
+func TestEventsOfManyNodes(t *testing.T) {
+	p := manyNodes(2*maxRank+50, 3000)
+	data := encode(t, []*efg.Process{p}, Meta{})
+	if len(blocksOfKind(t, data, blockEvents)) == 0 {
+		t.Fatal("there is no event block")
+	}
+	got, err := openBytes(t, data).Process(0)
+	if err != nil || spelled(got) != spelled(p) {
+		t.Errorf("another graph, or %v", err)
+	}
+}
+
 // Files of some ranks of a large world are merged with many others: they are quick to read.
 func TestPartsOfLargeWorldsArePlain(t *testing.T) {
 	procs := irregular(t, 6, 1)

@@ -240,6 +240,22 @@ func build(t *testing.T, b *efg.Builder, defs *efg.Definitions, thread uint32, r
 	}
 }
 
+// manyNodes is a process that comes to that many nodes of one procedure, and then back to them in no order.
+func manyNodes(nodes, again int) *efg.Process {
+	rng := rand.New(rand.NewSource(9))
+	var events [][]uint64
+	for i := range nodes + again {
+		n := i
+		if i >= nodes {
+			n = rng.Intn(nodes)
+		}
+		events = append(events, event(1, 2, uint64(n*n)))
+	}
+	p := sampleProcess(0)
+	p.Streams = []efg.Stream{naiveStream(events)}
+	return p
+}
+
 // A reader written from FORMAT.md reads the same as this one.
 func TestIndependentReader(t *testing.T) {
 	sample := sampleProcess(0)
@@ -263,6 +279,7 @@ func TestIndependentReader(t *testing.T) {
 		procs[0].World++
 		add(fmt.Sprintf("of %d", n), procs, Meta{Time: "stats"})
 	}
+	add("of many nodes", []*efg.Process{manyNodes(600, 900)}, Meta{})
 	long, defs := disorder(t, rand.New(rand.NewSource(1)), 25_000)
 	add("long", []*efg.Process{{Size: 1, Defs: defs, Streams: []efg.Stream{*long}}}, Meta{})
 	rng := rand.New(rand.NewSource(2))

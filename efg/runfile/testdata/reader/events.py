@@ -240,6 +240,11 @@ class Stream:
         same = self.recent.get(header, [])
         guesses = [hash_of(OLD, header), hash_of(OLD, header, self.before[0])]
         back = self.c.value(KIND_OLD, guesses, hash_of(OLD, header), 0)
+        if back > 256:
+            need(back - 256 <= len(self.local), "no such node")
+            known = self.local[-(back - 256)]
+            need(self.b.known[known].header == header, "node with another header")
+            return known + 1
         need(back <= len(same), "no such node with a header")
         if back > 0:
             return same[back - 1] + 1
