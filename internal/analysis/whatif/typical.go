@@ -12,8 +12,13 @@ import (
 //	max(when the thread is there + free, when the last thing that it depends on was posted + waited) + more
 //
 // Free and waited are medians. More is drawn from the distribution of what calls of the kind took
-// more, or less: a mean would not do, because of several ranks the latest counts.
-type typical struct{ kinds map[callKind]*usual }
+// more, or less: a mean would not do, because of several ranks the latest counts. What delays a member of
+// a collective delays the others, too: they draw alike.
+type typical struct {
+	kinds map[callKind]*usual
+	// drawn is what the members of open collective calls draw.
+	drawn map[*match.Collective]uint64
+}
 
 // callKind is what calls have in common that take about as long: the procedure, and the powers of two
 // of the bytes and of the operations that they complete, and of the members of a collective.
@@ -27,6 +32,7 @@ type callKind struct {
 type usual struct {
 	free, waited running
 	more         distribution
+	drawn        uint64 // how often
 }
 
 // running is a median that is known while times are added: that of the last time their number doubled.
@@ -45,8 +51,8 @@ func (r *running) put(ns int64) {
 
 // distribution counts times, and negative ones, by powers of two.
 type distribution struct {
-	count, drawn uint64
-	bins         [2 * 64]struct {
+	count uint64
+	bins  [2 * 64]struct {
 		count uint64
 		sum   float64
 	}
@@ -65,10 +71,9 @@ func (d *distribution) add(ns float64) {
 // golden is the golden ratio: its multiples are spread evenly over 2^64.
 const golden = 0x9e3779b97f4a7c15
 
-// draw returns the next time: each as often as it occurs, evenly spread.
-func (d *distribution) draw() float64 {
-	d.drawn++
-	left, _ := bits.Mul64(d.drawn*golden, d.count)
+// draw returns a time: that which a part of all, in 2^-64, do not exceed.
+func (d *distribution) draw(part uint64) float64 {
+	left, _ := bits.Mul64(part, d.count)
 	for i := range d.bins {
 		if b := &d.bins[i]; left < b.count {
 			return b.sum / float64(b.count)
@@ -79,7 +84,9 @@ func (d *distribution) draw() float64 {
 	return 0
 }
 
-func newTypical() *typical { return &typical{map[callKind]*usual{}} }
+func newTypical() *typical {
+	return &typical{kinds: map[callKind]*usual{}, drawn: map[*match.Collective]uint64{}}
+}
 
 func kindOf(c *match.Call) (k callKind) {
 	if c.Proc != nil {
@@ -130,7 +137,31 @@ func (t *typical) times(c *match.Call, carries float64) (free, waited, more floa
 	if u.waited.count == 0 {
 		waited = carries
 	}
-	return free, waited, u.more.draw()
+	return free, waited, u.more.draw(t.part(c, u))
+}
+
+// part is what a call of a kind draws: evenly spread, and the same for all members of a collective.
+func (t *typical) part(c *match.Call, u *usual) uint64 {
+	for _, o := range c.Done {
+		if o.Collective == nil {
+			continue
+		}
+		part, known := t.drawn[o.Collective]
+		if !known {
+			part = u.next()
+			t.drawn[o.Collective] = part
+		}
+		if o.Collective.Left == o.Collective.Members-1 {
+			delete(t.drawn, o.Collective)
+		}
+		return part
+	}
+	return u.next()
+}
+
+func (u *usual) next() uint64 {
+	u.drawn++
+	return u.drawn * golden
 }
 
 // model finds out when a call ends in the scenarios in which calls take what is typical. It is asked
