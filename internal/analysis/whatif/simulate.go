@@ -180,6 +180,9 @@ func (x *Simulation) post(o *match.Operation, now []float64) {
 		x.posted = append(x.posted, now...)
 	}
 	copy(x.of(x.posted, o.ID), now)
+	if x.typical != nil {
+		x.typical.posted(o)
+	}
 	n := o.Collective
 	if n == nil {
 		return

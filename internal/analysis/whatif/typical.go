@@ -13,11 +13,13 @@ import (
 //
 // Free and waited are medians. More is drawn from the distribution of what calls of the kind took
 // more, or less: a mean would not do, because of several ranks the latest counts. What delays a member of
-// a collective delays the others, too: they draw alike.
+// a collective, or the sender of a message, delays the others, too: they draw alike.
 type typical struct {
 	kinds map[callKind]*usual
 	// drawn is what the members of open collective calls draw.
 	drawn map[*match.Collective]uint64
+	// sent is what those draw that complete the sending of messages, by operation; 0 as long as they do not.
+	sent []uint64
 }
 
 // callKind is what calls have in common that take about as long: the procedure, and the powers of two
@@ -140,23 +142,46 @@ func (t *typical) times(c *match.Call, carries float64) (free, waited, more floa
 	return free, waited, u.more.draw(t.part(c, u))
 }
 
-// part is what a call of a kind draws: evenly spread, and the same for all members of a collective.
-func (t *typical) part(c *match.Call, u *usual) uint64 {
+// part is what a call of a kind draws: evenly spread, and the same for all members of a collective, and for
+// the sender and the receiver of a message.
+func (t *typical) part(c *match.Call, u *usual) (part uint64) {
 	for _, o := range c.Done {
 		if o.Collective == nil {
+			if p := o.Partner; part == 0 && o.Kind == match.ReceiveMessage && p != nil && p.ID < len(t.sent) {
+				part = t.sent[p.ID]
+			}
 			continue
 		}
-		part, known := t.drawn[o.Collective]
+		p, known := t.drawn[o.Collective]
 		if !known {
-			part = u.next()
-			t.drawn[o.Collective] = part
+			p = u.next()
+			t.drawn[o.Collective] = p
 		}
 		if o.Collective.Left == o.Collective.Members-1 {
 			delete(t.drawn, o.Collective)
 		}
-		return part
+		return p
 	}
-	return u.next()
+	if part == 0 {
+		part = u.next()
+	}
+	for _, o := range c.Done {
+		if o.Kind != match.SendMessage {
+			continue
+		}
+		for o.ID >= len(t.sent) {
+			t.sent = append(t.sent, 0)
+		}
+		t.sent[o.ID] = part
+	}
+	return part
+}
+
+// posted forgets what was drawn with an operation of the same number.
+func (t *typical) posted(o *match.Operation) {
+	if o.ID < len(t.sent) {
+		t.sent[o.ID] = 0
+	}
 }
 
 func (u *usual) next() uint64 {
