@@ -24,6 +24,7 @@ type reportOptions struct {
 	top             int
 	histogram, json bool
 	setup           bool
+	html            string
 }
 
 func newReport() *cobra.Command {
@@ -40,10 +41,17 @@ times the size of the datatype; docs/report.md defines what counts as sent and
 received.`,
 		Example: `  efg report jacobi.efg
   efg report jacobi.efg --by callsite --histogram
-  efg report jacobi.efg --rank 0-2,3 --json`,
+  efg report jacobi.efg --rank 0-2,3 --json
+  efg report jacobi.efg --html jacobi.html`,
 		Args:              argCount(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeRuns(1, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if opt.html != "" {
+				if cmd.Flags().NFlag() > 1 {
+					return usageError("--html writes all of the run: no other option goes with it")
+				}
+				return reportHTML(cmd.Context(), args[0], opt.html)
+			}
 			return report(args[0], &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -54,6 +62,7 @@ received.`,
 	f.BoolVar(&opt.setup, "setup", false, "include the time in MPI_Init and MPI_Finalize")
 	f.BoolVar(&opt.histogram, "histogram", false, "show the distribution of the durations")
 	f.BoolVar(&opt.json, "json", false, "write JSON")
+	f.StringVar(&opt.html, "html", "", "write a web page that opens without a server to this `file`")
 	completeWords(cmd, "by", jsondoc.ReportTables...)
 	return cmd
 }

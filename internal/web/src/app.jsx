@@ -2,6 +2,7 @@
 
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { onlyRun } from "./data.js";
 import { Help, listen } from "./keys.jsx";
 import { link, useRoute } from "./route.js";
 import { toggleTheme } from "./theme.js";
@@ -13,7 +14,7 @@ function App() {
   const { path, query } = useRoute();
   const [help, setHelp] = useState(false);
   useEffect(() => listen({ help: setHelp }), []);
-  const id = path[0] === "runs" ? path[1] : undefined;
+  const id = path[0] === "runs" ? path[1] : onlyRun;
   useEffect(() => {
     document.title = id ? `${id} – efg` : "efg";
     scrollTo(0, 0);
@@ -21,7 +22,7 @@ function App() {
   return (
     <>
       <header class="top">
-        <a class="brand" href={link([])} title="all runs (g r)">efg</a>
+        {onlyRun ? <span class="brand">efg</span> : <a class="brand" href={link([])} title="all runs (g r)">efg</a>}
         {id && <span class="crumb" title={id}>{id}</span>}
         <span class="gap" />
         <button type="button" class="plain" onClick={toggleTheme} title="light or dark (shift D)" aria-label="light or dark">◐</button>

@@ -1,6 +1,8 @@
+import { onlyRun } from "./data.js";
+
 // The views of a run and of a job that is being recorded, and the keys that go to them
 // after g.
-export const tabs = [
+const all = [
   { name: "summary", key: "s" },
   { name: "waits", key: "a" },
   { name: "efficiency", key: "e" },
@@ -16,3 +18,8 @@ export const tabs = [
   { name: "diff", key: "d" },
   { name: "where", key: "w" },
 ];
+
+// Those that ask for more than a page without a server holds are not in it.
+const served = ["ranks", "graph", "diff", "where"];
+
+export const tabs = onlyRun ? all.filter((t) => !served.includes(t.name)) : all;

@@ -41,7 +41,7 @@ export class Page {
     });
     context.on("request", (r) => {
       const url = new URL(r.url());
-      if (url.protocol !== "data:" && url.protocol !== "blob:" && url.origin !== origin) this.problems.push(`a request leaves: ${r.url()}`);
+      if (!["data:", "blob:", "file:"].includes(url.protocol) && url.origin !== origin) this.problems.push(`a request leaves: ${r.url()}`);
     });
   }
 

@@ -109,4 +109,41 @@ async function whatIf(page) {
   assert.match(await page.text(".problem"), /^latency="fast" is no time/);
 }
 
-export const whyChecks = { sentences, waits, efficiency, "what if": whatIf };
+// The page as one file shows the same without a server.
+async function oneFile(page) {
+  const file = `${page.config.runs}/delays.html`;
+  page.efg("report", page.file("delays"), "--html", file);
+  const requests = [];
+  await page.tab.goto("about:blank");
+  page.tab.on("request", (r) => requests.push(r.url()));
+  const open = async (hash, ready) => {
+    await page.tab.goto("about:blank");
+    await page.tab.goto(`file://${file}${hash}`);
+    await page.ready(ready);
+  };
+  await open("", "[data-ready=findings]");
+  const { findings } = page.document("report", "delays");
+  assert.deepEqual(await page.tab.$$eval(".findings li", (list) => list.map((e) => e.textContent)), findings.map((f) => f.text));
+  const tabs = await page.tab.$$eval("nav.tabs a", (list) => list.map((e) => e.dataset.tab));
+  const ready = {
+    summary: "[data-ready=summary]", waits: "[data-ready=waits]", efficiency: "[data-ready=efficiency]", "what-if": "[data-ready=what-if]", imbalance: ".plot .u-wrap",
+    matrix: "[data-ready=matrix]", timeline: "canvas[data-flows]", loops: ".table", phases: "[data-table=phases]", check: "main h2",
+  };
+  assert.deepEqual(tabs, Object.keys(ready));
+  for (const tab of tabs) {
+    await page.tab.click(`nav.tabs a[data-tab=${tab}]`);
+    await page.ready(ready[tab]);
+    assert.equal(await page.tab.locator(".problem").count(), 0, tab);
+  }
+  await page.tab.click("nav.tabs a[data-tab=timeline]");
+  await page.ready("canvas[data-flows]");
+  await page.tab.focus("canvas[data-flows]");
+  await page.tab.keyboard.press("+");
+  await page.settled(() => location.hash.includes("from="));
+  await page.shot("one-file");
+  await open("#/runs/delays/what-if?ideal=1", ".problem");
+  assert.match(await page.text(".problem"), /efg view shows all of the run/);
+  assert.ok(requests.every((url) => url === "about:blank" || url.startsWith("file://") || url.startsWith("blob:")), String(requests));
+}
+
+export const whyChecks = { "one file": oneFile, sentences, waits, efficiency, "what if": whatIf };
