@@ -24,6 +24,7 @@ rm -f jacobi.efg
 efg hook path >/dev/null    # built once, here so that the run below shows nothing of it
 show "efg run -o jacobi.efg -- mpiexec.openmpi --oversubscribe -n 4 ./jacobi 400"
 show "efg info jacobi.efg"
+show "efg report jacobi.efg | sed -n 9,18p"
 show "efg reconstruct jacobi.efg --rank 2 --to 24 --format text"
 show "efg reconstruct jacobi.efg --rank 2 --from 17 --to 19 --format jsonl"
 show "efg reconstruct jacobi.efg --verify"
