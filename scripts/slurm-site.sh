@@ -48,13 +48,13 @@ same() {
     echo "$1: $(wc -l <"$dir/run.jsonl") events as efg run records them"
 }
 
-"$efg" run -o "$dir/alone.efg" -- mpiexec.openmpi --oversubscribe -n 8 "$dir/jacobi.openmpi" 200 >/dev/null
+"$efg" run --time stats -o "$dir/alone.efg" -- mpiexec.openmpi --oversubscribe -n 8 "$dir/jacobi.openmpi" 200 >/dev/null
 as_user srun -Q --mpi=pmix --efg -N4 -n8 "$dir/jacobi.openmpi" 200 >/dev/null
 same srun
 grep -h "msg=merged.*parts=4" "$site"/run-*/*.log >/dev/null || fail "srun: not in four parts"
 taken
 
-"$efg" run -o "$dir/alone.efg" -- mpiexec.mpich -n 6 "$dir/jacobi.mpich" 200 >/dev/null
+"$efg" run --time stats -o "$dir/alone.efg" -- mpiexec.mpich -n 6 "$dir/jacobi.mpich" 200 >/dev/null
 printf '#!/bin/sh\nmpiexec.mpich -n 6 %s/jacobi.mpich 200\n' "$dir" >"$dir/job"
 as_user sbatch -Q -W --efg=trace -N3 -n6 -o "$dir/home/out" "$dir/job" || fail "$(cat "$dir/home/out")"
 same sbatch
@@ -83,7 +83,7 @@ echo "steps at once: a run each"
 taken
 
 # The daemon of a node is killed while the job runs.
-"$efg" run -o "$dir/alone.efg" -- mpiexec.openmpi --oversubscribe -n 6 "$dir/stuck.openmpi" slow 3 >/dev/null
+"$efg" run --time stats -o "$dir/alone.efg" -- mpiexec.openmpi --oversubscribe -n 6 "$dir/stuck.openmpi" slow 3 >/dev/null
 as_user srun -Q --mpi=pmix --efg -N3 -n6 "$dir/stuck.openmpi" slow 3 >/dev/null &
 on_n2() { ls "/proc/$(daemon_of n2)/root$1"; }
 until on_n2 "/dev/shm/efg-$(id -u $user)" 2>/dev/null | grep -q '\.seg$'; do sleep 0.1; done
@@ -95,7 +95,7 @@ taken
 # Parts that the daemons leave to srun efg merge.
 settings="$site/site/slurm/efg.conf"
 sed -i "s/^options=.*/options='--http off --merge off'/" "$settings"
-"$efg" run -o "$dir/alone.efg" -- mpiexec.openmpi --oversubscribe -n 8 "$dir/jacobi.openmpi" 200 >/dev/null
+"$efg" run --time stats -o "$dir/alone.efg" -- mpiexec.openmpi --oversubscribe -n 8 "$dir/jacobi.openmpi" 200 >/dev/null
 as_user srun -Q --mpi=pmix --efg -N4 -n8 "$dir/jacobi.openmpi" 200 >/dev/null
 idle
 "$efg" runs --store "$SLURM_RUNS/$user" | grep -q 'in parts, 8 of 8 ranks' || fail "parts: $("$efg" runs --store "$SLURM_RUNS/$user")"
