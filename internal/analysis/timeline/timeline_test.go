@@ -316,6 +316,6 @@ func ExampleView_Encode() {
 	head, pixels, _ := bytes.Cut(b.Bytes(), []byte("\n"))
 	fmt.Printf("%s\n%v\n", head, pixels)
 	// Output:
-	// {"schema":"efg-timeline/1","begin":0,"end":90,"from":0,"to":96,"pixel":32,"width":3,"rows":[[0,0,1,1]],"complete":true,"legend":[{"op":"MPI_Send","class":"p2p","time":20}],"share":false,"slices":[[0,0,3,23,1,0]],"sites":["main a.c:5"]}
+	// {"schema":"efg-timeline/1","begin":0,"end":90,"from":0,"to":96,"pixel":32,"width":3,"rows":[[0,0,1,1]],"complete":true,"legend":[{"op":"MPI_Send","class":"p2p","colour":"#0072b2","time":20}],"share":false,"slices":[[0,0,3,23,1,0]],"sites":["main a.c:5"]}
 	// [1 0 255]
 }

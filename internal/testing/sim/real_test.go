@@ -50,7 +50,7 @@ func TestHaloIsTheRealOne(t *testing.T) {
 				continue
 			}
 			file := filepath.Join(dir, mpi.Name+x.border+".efg")
-			r, err := b.Recorded(t.Context(), file, x.Ranks, program, strconv.Itoa(x.Steps), x.border)
+			r, err := b.RecordedWith(t.Context(), []string{"--time", "stats"}, file, x.Ranks, program, strconv.Itoa(x.Steps), x.border)
 			if err != nil || r.Status != 0 {
 				t.Fatalf("%s, %s: status %d: %v\n%s", mpi.Name, x.border, r.Status, err, r.Stderr)
 			}
