@@ -62,20 +62,6 @@ func (m *bitModel) zero() uint32 {
 	return uint32(m.p)
 }
 
-func (m *bitModel) update(bit uint32) {
-	p := m.zero()
-	rate := rates[m.seen]
-	if bit == 0 {
-		p += uint32(uint64(1<<probBits-p) * uint64(rate) >> 16)
-	} else {
-		p -= uint32(uint64(p) * uint64(rate) >> 16)
-	}
-	m.p = uint16(min(max(p, 1<<5), 1<<probBits-1<<5))
-	if m.seen < adaptLimit {
-		m.seen++
-	}
-}
-
 // valueModel is the adaptive model of one column's values. With order 1 the class is predicted
 // from the previous one.
 type valueModel struct {
@@ -133,18 +119,9 @@ func (e *rangeEncoder) shiftLow() {
 }
 
 func (e *rangeEncoder) bit(m *bitModel, bit uint32) {
-	bound := e.rng >> probBits * m.zero()
-	if bit == 0 {
-		e.rng = bound
-	} else {
-		e.low += uint64(bound)
-		e.rng -= bound
-	}
-	m.update(bit)
-	for e.rng < rangeTop {
-		e.rng <<= 8
-		e.shiftLow()
-	}
+	models := [2]bitModel{1: *m}
+	e.tree(models[:], bit, 1)
+	*m = models[1]
 }
 
 // direct writes the low n bits of v without a model.
