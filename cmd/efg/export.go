@@ -1,48 +1,74 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
-	"maps"
+	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
-	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/durable"
 	"github.com/efg-tools/efg/internal/export"
-	"github.com/efg-tools/efg/internal/export/gxl"
-	"github.com/efg-tools/efg/internal/export/mtf"
 	"github.com/efg-tools/efg/internal/printable"
 )
+
+// exportFormat is a format of efg export. Each has a file, export_NAME.go.
+type exportFormat struct {
+	name string // also the extension of its files
+	// about says what the format is for: a sentence of the help, without its period.
+	about string
+	// write writes a file, writeDir the content of an empty directory. A format has one of them.
+	write    func(out io.Writer, job *export.Job) error
+	writeDir func(dir string, job *export.Job) error
+	// owned reports whether a directory was written by writeDir, and may be replaced.
+	owned func(dir string) bool
+	// times: the format has the times of calls, and parts are selected by time, too.
+	times bool
+	// what are the values of --what that the format accepts.
+	what []string
+	// check, if not nil, looks at what was selected before anything is written.
+	check func(opt *exportOptions, size exportSize, errOut io.Writer) error
+}
+
+// exportFormats are the formats of efg export.
+var exportFormats = []*exportFormat{&exportGXL, &exportMTF}
+
+// exportSize is what an export consists of.
+type exportSize struct {
+	processes int
+	events    uint64
+	// nodes is at least the number of distinct calls.
+	nodes uint64
+}
 
 type exportOptions struct {
 	format, output string
 	rank           string
 	thread         int
-	from, to       uint64
+	from, to       string
+	what           []string
+	clock          string
 }
-
-// exporter writes the selected part of a run.
-type exporter func(out io.Writer, run *runfile.Run, sel export.Selection, progress func(events uint64)) error
-
-// exporters are the formats of efg export, by name, which is also their extension.
-var exporters = map[string]exporter{"gxl": gxl.Write, "mtf": mtf.Write}
 
 func newExport() *cobra.Command {
 	var opt exportOptions
 	cmd := &cobra.Command{
 		Use:   "export FILE [--format FORMAT] [-o OUTPUT]",
 		Short: "Write a run, or part of it, in an exchange format",
-		Long: `Write a run, or part of it, in an exchange format. efg import turns it back into a
-run file. docs/exchange.md describes the formats.
+		Long: `Write a run, or part of it, in an exchange format. docs/exchange.md describes the
+formats. Without --format, the extension of OUTPUT decides.
 
-Formats: gxl, the MPI Trace Format (MTF) with its metamodel in GXL 1.0, about a
-kilobyte per call; mtf, MTF in a compact form, about the size of the run file. Without
---format, the extension of OUTPUT decides.`,
+` + formatList() + `
+--from and --to are numbers of events of each thread or, in formats with times, times
+since the start of the run: 1.5s, 300ms or 20us.`,
 		Example: `  efg export jacobi.efg -o jacobi.gxl
   efg export jacobi.efg -o jacobi.mtf
   efg export jacobi.efg --format gxl --rank 0-3 --from 1000 --to 1100 | grep -c '#NonBlockingSend"'`,
@@ -53,26 +79,64 @@ kilobyte per call; mtf, MTF in a compact form, about the size of the run file. W
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&opt.format, "format", "", "gxl or mtf")
-	f.StringVarP(&opt.output, "output", "o", "", "write to this file")
+	f.StringVar(&opt.format, "format", "", orList(formatNames()))
+	f.StringVarP(&opt.output, "output", "o", "", "write to this file or, in formats that are directories, directory")
 	f.StringVar(&opt.rank, "rank", "", "ranks to write, as in 0-3,7 (default all)")
 	f.IntVar(&opt.thread, "thread", -1, "thread to write (default all)")
-	f.Uint64Var(&opt.from, "from", 0, "first event to write, counted from 0 in each stream")
-	f.Uint64Var(&opt.to, "to", 0, "event to stop before (default: end of the stream)")
-	completeWords(cmd, "format", slices.Sorted(maps.Keys(exporters))...)
+	f.StringVar(&opt.from, "from", "", "first `EVENT` to write, counted from 0 in each stream, or time since the start of the run")
+	f.StringVar(&opt.to, "to", "", "`EVENT` or time to stop before (default: the end)")
+	f.StringSliceVar(&opt.what, "what", nil, "optional parts of the format to write")
+	clockFlag(cmd, &opt.clock)
+	completeWords(cmd, "format", formatNames()...)
+	completeWords(cmd, "what", optionalParts()...)
 	return cmd
 }
 
+// formatNames are the names of the formats, sorted.
+func formatNames() []string {
+	var names []string
+	for _, f := range exportFormats {
+		names = append(names, f.name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// optionalParts are the values of --what in any format.
+func optionalParts() []string {
+	var parts []string
+	for _, f := range exportFormats {
+		parts = append(parts, f.what...)
+	}
+	slices.Sort(parts)
+	return slices.Compact(parts)
+}
+
+// formatList is the part of the help about the formats.
+func formatList() string {
+	var b strings.Builder
+	for _, f := range exportFormats {
+		fmt.Fprintf(&b, "  %-8s %s\n", f.name, strings.ReplaceAll(f.about, "\n", "\n"+strings.Repeat(" ", 11)))
+	}
+	return b.String()
+}
+
+// orList writes alternatives: "a, b or c".
+func orList(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
 func exportRun(path string, opt *exportOptions, out, errOut io.Writer) error {
-	if opt.format == "" {
-		opt.format = strings.TrimPrefix(filepath.Ext(opt.output), ".")
+	format, err := opt.find()
+	if err != nil {
+		return err
 	}
-	write := exporters[opt.format]
-	if write == nil {
-		return usageError("--format %s: want gxl or mtf", opt.format)
-	}
-	if opt.to != 0 && opt.to < opt.from {
-		return usageError("--to %d: lies before --from %d", opt.to, opt.from)
+	job := &export.Job{What: opt.what, Note: func(line string) { fmt.Fprintln(errOut, "efg:", line) }}
+	if err := opt.window(format, &job.Selection); err != nil {
+		return err
 	}
 	set, err := parseRanks(opt.rank)
 	if err != nil {
@@ -83,78 +147,166 @@ func exportRun(path string, opt *exportOptions, out, errOut io.Writer) error {
 		return err
 	}
 	defer r.Close()
-	sel := export.Selection{Thread: opt.thread, From: opt.from, To: opt.to}
-	if sel.Procs, err = set.find(r); err != nil {
+	job.Run, job.Thread = r, opt.thread
+	if job.Procs, err = set.find(r); err != nil {
 		return err
 	}
-	total, size := uint64(0), uint64(0)
-	for _, i := range sel.Procs {
-		threads, err := threadsOf(&r.Procs[i], opt.thread)
-		if err != nil {
-			return err
-		}
-		size += gxlProcess
-		for _, j := range threads {
-			s := &r.Procs[i].Streams[j]
-			events := eventsIn(s.Events, opt)
-			total += events
-			size += events*gxlCall + min(events, s.Nodes)*gxlNode
-		}
+	size, err := sizeOf(job)
+	if err != nil {
+		return err
 	}
-	if opt.format == "gxl" {
-		if err := announce(size, opt.output, errOut); err != nil {
+	if format.check != nil {
+		if err := format.check(opt, size, errOut); err != nil {
 			return err
 		}
 	}
-	bar := newProgress(errOut, "events", total)
+	if format.times {
+		if err := correctClocks(context.Background(), r, opt.clock, errOut); err != nil {
+			return err
+		}
+	}
+	bar := newProgress(errOut, "events", size.events)
 	defer bar.close()
-	if opt.output == "" {
-		return write(printable.Data(out), r, sel, bar.show)
-	}
-	return durable.Write(opt.output, func(w io.Writer) error { return write(w, r, sel, bar.show) })
+	job.Show = bar.show
+	return format.run(job, opt.output, out)
 }
 
-// gxlCall is the approximate size in bytes of a call in GXL, gxlNode that of a distinct call,
-// gxlProcess that of a process with its definitions.
-const (
-	gxlCall    = 1000
-	gxlNode    = 430
-	gxlProcess = 6000
-)
-
-// largeExport is the size in bytes from which the user is warned. Tests change it.
-var largeExport uint64 = 1 << 30
-
-// announce prints the size of a large GXL document, and rejects one that far exceeds the free
-// space: the estimate is accurate to about a third.
-func announce(size uint64, output string, errOut io.Writer) error {
-	if size < largeExport {
-		return nil
+// find returns the requested format, if what else is requested suits it.
+func (opt *exportOptions) find() (*exportFormat, error) {
+	if opt.format == "" {
+		opt.format = strings.TrimPrefix(filepath.Ext(filepath.Clean(opt.output)), ".")
 	}
-	const advice = "--rank, --thread, --from and --to select a part, --format mtf is compact"
-	if output != "" {
-		if free, ok := freeSpace(filepath.Dir(output)); ok && size/2 > free {
-			return usageError("about %s of GXL do not fit: only %s are free in %s; %s", byteText(size), byteText(free), filepath.Dir(output), advice)
+	i := slices.IndexFunc(exportFormats, func(f *exportFormat) bool { return f.name == opt.format })
+	if i < 0 {
+		return nil, usageError("--format %s: want %s", opt.format, orList(formatNames()))
+	}
+	f := exportFormats[i]
+	if f.writeDir != nil && opt.output == "" {
+		return nil, usageError("--format %s is a directory: -o DIRECTORY is missing", f.name)
+	}
+	for _, w := range opt.what {
+		switch {
+		case f.what == nil:
+			return nil, usageError("--what %s: --format %s has no optional parts", w, f.name)
+		case !slices.Contains(f.what, w):
+			return nil, usageError("--what %s: want %s", w, orList(f.what))
 		}
 	}
-	fmt.Fprintf(errOut, "efg: about %s of GXL will be written; %s\n", byteText(size), advice)
+	return f, checkClock(opt.clock)
+}
+
+// window sets the part of each stream that --from and --to select.
+func (opt *exportOptions) window(f *exportFormat, sel *export.Selection) error {
+	from, err := parseBound("--from", opt.from)
+	if err != nil {
+		return err
+	}
+	to, err := parseBound("--to", opt.to)
+	if err != nil {
+		return err
+	}
+	timed := from.timed || to.timed
+	switch {
+	case timed && !f.times:
+		return usageError("--format %s: --from and --to are numbers of events, not times", f.name)
+	case timed && (opt.from != "" && !from.timed && from.event > 0 || opt.to != "" && !to.timed):
+		return usageError("--from %s --to %s: want two times or two numbers of events", opt.from, opt.to)
+	case to.event != 0 && to.event < from.event || timed && opt.to != "" && to.at <= from.at:
+		return usageError("--to %s: lies before --from %s", opt.to, opt.from)
+	case timed:
+		sel.Time = &export.TimeWindow{From: from.at, To: to.at}
+		if opt.to == "" {
+			sel.Time.To = 1<<63 - 1
+		}
+	}
+	sel.From, sel.To = from.event, to.event
 	return nil
 }
 
-// freeSpace returns the free space of a file system for the user in bytes; false if that is
-// unknown. Tests change it.
-var freeSpace = func(dir string) (uint64, bool) {
-	var st syscall.Statfs_t
-	if err := syscall.Statfs(dir, &st); err != nil {
-		return 0, false
-	}
-	return st.Bavail * uint64(st.Bsize), true
+// exportBound is where a selection begins or ends: at an event, or at a time, ns since the run
+// began.
+type exportBound struct {
+	event uint64
+	at    int64
+	timed bool
 }
 
-// eventsIn is the number of events of a stream in the window.
-func eventsIn(events uint64, opt *exportOptions) uint64 {
-	if opt.to > 0 {
-		events = min(events, opt.to)
+func parseBound(flag, text string) (exportBound, error) {
+	if text == "" {
+		return exportBound{}, nil
 	}
-	return events - min(events, opt.from)
+	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+		return exportBound{event: n}, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return exportBound{}, usageError("%s %s: want the number of an event, or a time as in 1.5s, 300ms or 20us", flag, text)
+	}
+	return exportBound{at: int64(d), timed: true}, nil
+}
+
+// sizeOf sums what is selected; the part of a time window is not known in advance.
+func sizeOf(job *export.Job) (size exportSize, err error) {
+	for _, i := range job.Procs {
+		p := &job.Run.Procs[i]
+		threads, err := threadsOf(p, job.Thread)
+		if err != nil {
+			return size, err
+		}
+		size.processes++
+		for _, j := range threads {
+			events := eventsIn(p.Streams[j].Events, &job.Selection)
+			size.events += events
+			size.nodes += min(events, p.Streams[j].Nodes)
+		}
+	}
+	return size, nil
+}
+
+// eventsIn is the number of events of a stream that are selected.
+func eventsIn(events uint64, sel *export.Selection) uint64 {
+	if sel.To > 0 {
+		events = min(events, sel.To)
+	}
+	return events - min(events, sel.From)
+}
+
+// run writes an export to its output.
+func (f *exportFormat) run(job *export.Job, output string, out io.Writer) error {
+	switch {
+	case f.writeDir != nil:
+		return f.directory(job, output)
+	case output == "":
+		return f.write(printable.Data(out), job)
+	}
+	return durable.Write(output, func(w io.Writer) error { return f.write(w, job) })
+}
+
+// directory writes a directory. Signals that would end efg end the export, so that nothing of it
+// is left.
+func (f *exportFormat) directory(job *export.Job, output string) error {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, slices.DeleteFunc(slices.Clone(ending), signal.Ignored)...)
+	defer signal.Stop(signals)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	go func() {
+		select {
+		case s := <-signals:
+			cancel(&exitError{status: statusOf(s)})
+		case <-ctx.Done():
+		}
+	}()
+	job.Context = ctx
+	err := durable.WriteDir(output, f.owned, func(dir string) error {
+		return errors.Join(f.writeDir(dir, job), context.Cause(ctx))
+	})
+	var stopped *exitError
+	switch {
+	case errors.As(context.Cause(ctx), &stopped):
+		return stopped
+	case errors.Is(err, durable.ErrForeign):
+		return usageError("%w: not replaced by --format %s", err, f.name)
+	}
+	return err
 }

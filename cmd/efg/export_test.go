@@ -33,7 +33,7 @@ func assembled(t *testing.T, name string) []byte {
 // verified.
 func TestExportAndImport(t *testing.T) {
 	want := assembled(t, "farm")
-	for format := range exporters {
+	for format := range importers {
 		doc := "doc." + format
 		if _, errOut, status := efgRun(t, nil, "export", "a.efg", "-o", doc); status != 0 || errOut != "" {
 			t.Fatalf("%s: %d, %s", format, status, errOut)
@@ -74,6 +74,9 @@ func TestExportAndImportErrors(t *testing.T) {
 		{"export a.efg --format gxl --rank 99", "efg: no rank 99: the run has "},
 		{"export a.efg --format gxl --thread 9", "efg: no thread 9: rank 0 has 1 recorded threads\n"},
 		{"export a.efg --format gxl --from 9 --to 3", "efg: --to 3: lies before --from 9\n"},
+		{"export a.efg --format gxl --from x", "efg: --from x: want the number of an event, or a time as in 1.5s, 300ms or 20us\n"},
+		{"export a.efg --format gxl --to 20ms", "efg: --format gxl: --from and --to are numbers of events, not times\n"},
+		{"export a.efg --format gxl --what x", "efg: --what x: --format gxl has no optional parts\n"},
 		{"import cut.gxl", "efg: efg import: -o FILE is missing\n"},
 		{"import none.gxl -o b.efg", "efg: open none.gxl: no such file or directory\n"},
 		{"import a.efg -o b.efg", "efg: a.efg: not written by efg export\n"},
@@ -141,7 +144,7 @@ func TestImportInParts(t *testing.T) {
 			want := assembled(t, name)
 			t.Setenv("TMPDIR", t.TempDir())
 			for _, partSize = range []int{1, 3} {
-				for format := range exporters {
+				for format := range importers {
 					out, _, _ := efgRun(t, nil, "export", "a.efg", "--format", format)
 					if _, errOut, status := efgRun(t, strings.NewReader(out), "import", "-", "-o", "b.efg"); status != 0 || errOut != "" {
 						t.Fatalf("%s: %d, %s", format, status, errOut)

@@ -46,7 +46,7 @@ events of whole streams must match the recorded hash.`,
 	}
 	cmd.Flags().StringVar(&format, "format", "", "gxl or mtf (default: detected from the input)")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the run file")
-	completeWords(cmd, "format", slices.Sorted(maps.Keys(exporters))...)
+	completeWords(cmd, "format", slices.Sorted(maps.Keys(importers))...)
 	return cmd
 }
 

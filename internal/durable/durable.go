@@ -60,7 +60,7 @@ func Begin(path string) (*File, error) {
 		if err != nil {
 			return nil, err
 		}
-		err = lock(f)
+		err = lockFile(f)
 		if err == nil && !isAt(f, name) { // renamed since by the previous holder of the lock
 			f.Close()
 			continue
@@ -73,8 +73,8 @@ func Begin(path string) (*File, error) {
 	}
 }
 
-// lock locks a file. On file systems without locks it does nothing.
-func lock(f *os.File) error {
+// lockFile locks a file or directory. On file systems without locks it does nothing.
+func lockFile(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	switch {
 	case errors.Is(err, syscall.EWOULDBLOCK):

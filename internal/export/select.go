@@ -18,6 +18,17 @@ type Selection struct {
 	// From and To are event numbers of each stream, To exclusive; To 0 stands for the
 	// end.
 	From, To uint64
+	// Time, if not nil, selects the calls that are in progress at some time of it, instead of
+	// From and To.
+	Time *TimeWindow
+}
+
+// TimeWindow is a part of a run's time, in ns since the run began, To exclusive.
+type TimeWindow struct{ From, To int64 }
+
+// Has reports whether a call is in progress at some time of the window; w may be nil.
+func (w *TimeWindow) Has(start, end int64) bool {
+	return w == nil || start < w.To && end >= w.From
 }
 
 // Window reports whether events are left out of streams that are written.

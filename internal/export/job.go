@@ -1,0 +1,41 @@
+package export
+
+import (
+	"context"
+	"sync"
+
+	"github.com/efg-tools/efg/efg/runfile"
+)
+
+// Job is an export: what to write, and whom to tell how far it is.
+type Job struct {
+	Run *runfile.Run
+	Selection
+	// What are the optional parts of the format to write.
+	What []string
+	// Show, if not nil, is called from time to time with the number of events written, never
+	// concurrently.
+	Show func(events uint64)
+	// Note, if not nil, takes what the user should know about the result, one line each.
+	Note func(line string)
+	// Context ends the export early; nil: nothing does.
+	Context context.Context
+
+	lock sync.Mutex
+	done uint64
+}
+
+// Done adds to the number of events written, and returns an error if the export is to end. Writers
+// of several goroutines may call it, each every few thousand events.
+func (j *Job) Done(events uint64) error {
+	j.lock.Lock()
+	defer j.lock.Unlock()
+	j.done += events
+	if j.Show != nil {
+		j.Show(j.done)
+	}
+	if j.Context != nil {
+		return j.Context.Err()
+	}
+	return nil
+}
