@@ -32,6 +32,9 @@ type Options struct {
 	// beyond loopback; then its addresses and the machine's name are accepted too.
 	Hosts  []string
 	Beyond bool
+	// Sources: the source files of recorded programs are shown. Who may use the server must be the
+	// user as whom it runs.
+	Sources bool
 	// Metrics are served at /metrics; nil: none.
 	Metrics *Metrics
 	// Workers answer requests about large runs; nil: this process does.
@@ -117,6 +120,7 @@ func (s *Server) routes() {
 	s.route("/v1/runs/{id}/ranks", rankParams, s.part(ranksPath))
 	s.route("/v1/runs/{id}/timeline", timelineParams, s.timeline)
 	s.route("/v1/runs/{id}/where", whereQuestion.params, s.where)
+	s.route("/v1/runs/{id}/source", sourceParams, s.sourceCode)
 	s.route("/v1/runs/{id}/live", []string{"interval"}, s.live)
 	s.route("/v1/events", nil, s.events)
 	s.mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {

@@ -58,10 +58,15 @@ type row struct {
 // which are not ordered by address.
 func (s *dwarfSearch) lines(unit *dwarf.Entry) {
 	rows := s.rows(unit)
+	directory, _ := unit.Val(dwarf.AttrCompDir).(string)
 	for _, q := range s.queries {
 		i := sort.Search(len(rows), func(i int) bool { return rows[i].start > q.addr })
 		if i > 0 && q.addr < rows[i-1].end && q.place.File == "" {
-			q.place.File, q.place.Line = path.Base(rows[i-1].file), rows[i-1].line
+			file := rows[i-1].file
+			if !path.IsAbs(file) {
+				file = path.Join(directory, file)
+			}
+			q.place.File, q.place.Path, q.place.Line = path.Base(file), file, rows[i-1].line
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 // Place is a position in the source.
 type Place struct {
 	File string // base name
+	Path string // of the file, as the debug information has it
 	Line int
 	// Func is the function that holds the position, followed by " in " and the
 	// functions it was inlined into, one after another.
@@ -27,7 +28,7 @@ func Sites(procs []*efg.Process) []runfile.Site {
 	modules := map[module][]site{}
 	seen := map[uint64]bool{}
 	for _, p := range procs {
-		mods := modulesOf(p)
+		mods := modulesOf(p.Defs)
 		for _, d := range p.Defs {
 			if d.Kind != efg.DefSite || len(d.Words) < 2 || seen[d.Word] {
 				continue
@@ -50,10 +51,10 @@ type site struct{ word, offset uint64 }
 // module is a file that was loaded into a process.
 type module struct{ path, buildID string }
 
-// modulesOf returns a process's modules by their words.
-func modulesOf(p *efg.Process) map[uint64]module {
+// modulesOf returns the modules that a process defines by their words.
+func modulesOf(defs []efg.Def) map[uint64]module {
 	mods := map[uint64]module{}
-	for _, d := range p.Defs {
+	for _, d := range defs {
 		if d.Kind == efg.DefModule {
 			path, id, _ := strings.Cut(string(d.Data), "\x00")
 			mods[d.Word] = module{path, strings.TrimRight(id, "\x00")}

@@ -55,9 +55,9 @@ func symbols(t *testing.T, exe string) (map[string]elf.Symbol, string) {
 
 func TestResolveLines(t *testing.T) {
 	want := map[string]Place{
-		"mark_inner": {"calls.c", 9, "inner in outer"},
-		"mark_far":   {"calls.c", 15, "far_away"},
-		"mark_outer": {"calls.c", 21, "outer"},
+		"mark_inner": {File: "calls.c", Line: 9, Func: "inner in outer"},
+		"mark_far":   {File: "calls.c", Line: 15, Func: "far_away"},
+		"mark_outer": {File: "calls.c", Line: 21, Func: "outer"},
 	}
 	for _, option := range []string{"-gdwarf-5", "-gdwarf-4", "-no-pie", "-gz"} {
 		t.Run(option, func(t *testing.T) {
@@ -68,6 +68,10 @@ func TestResolveLines(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				if filepath.Base(got[1].Path) != w.File {
+					t.Errorf("%s: path %q", name, got[1].Path)
+				}
+				got[1].Path = ""
 				if got[1] != w {
 					t.Errorf("%s: %+v, want %+v", name, got[1], w)
 				}

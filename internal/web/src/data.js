@@ -61,12 +61,14 @@ const hiddenInText = /[\p{C}\u2028\u2029]/gu;
 
 const escaped = (c) => (c === "\n" ? "\\n" : c === "\t" ? "\\t" : `\\u{${c.codePointAt(0).toString(16)}}`);
 
+const visibleLine = (text) => text.split("\t").map(visible).join("\t");
+
 function visible(x) {
   if (typeof x === "string") return x.replace(hiddenInText, escaped);
   if (Array.isArray(x)) return x.map(visible);
   if (x === null || typeof x !== "object") return x;
-  // Names are asked with.
-  return Object.fromEntries(Object.entries(x).map(([k, v]) => [k, k === "name" ? v : visible(v)]));
+  // Names are asked with; lines of a source have tabs.
+  return Object.fromEntries(Object.entries(x).map(([k, v]) => [k, k === "name" ? v : k === "lines" ? v.map(visibleLine) : visible(v)]));
 }
 
 // parse reads a document. Its texts come from programs: what would be hidden is escaped.

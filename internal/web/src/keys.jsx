@@ -1,7 +1,8 @@
 // Keys: one listener for the whole page, and the list of them that ? shows.
 
 import { useEffect, useRef } from "preact/hooks";
-import { go, parse } from "./route.js";
+import { change, go, parse } from "./route.js";
+import { nothingSelected, selectionQuery } from "./selection.js";
 import { tabs } from "./tabs.js";
 import { toggleTheme } from "./theme.js";
 
@@ -37,6 +38,9 @@ function act(e, help) {
     case "/":
       document.querySelector("input[type=search]")?.focus();
       return true;
+    case "x":
+      change(nothingSelected);
+      return true;
     case "D":
       toggleTheme();
       return true;
@@ -48,7 +52,14 @@ function act(e, help) {
       // Elsewhere these scroll the page.
       return document.activeElement === document.body && step(e.key === "ArrowDown" ? 1 : -1);
   }
-  return false;
+  return /^[1-9]$/.test(e.key) && sentence(Number(e.key));
+}
+
+// sentence goes to the evidence of a sentence of the summary.
+function sentence(n) {
+  const place = document.querySelector(`.findings li:nth-child(${n}) a`);
+  place?.click();
+  return Boolean(place);
 }
 
 // jump goes to the list of runs or to a tab of the run.
@@ -61,7 +72,7 @@ function jump(key) {
   const tab = tabs.find((t) => t.key === key);
   if (at.path[0] !== "runs" || !tab) return false;
   const shown = [...document.querySelectorAll("nav.tabs a")].some((a) => a.dataset.tab === tab.name);
-  if (shown) go(["runs", at.path[1], tab.name]);
+  if (shown) go(["runs", at.path[1], tab.name], selectionQuery(at.query));
   return shown;
 }
 
@@ -74,6 +85,8 @@ function step(n) {
 
 const list = [
   ["/", "search"],
+  ["1 to 9", "in the summary: the evidence of that sentence"],
+  ["x", "clear the selection"],
   ["j k, arrows", "up and down in a table; Enter opens"],
   ["g r", "all runs"],
   ...tabs.map((t) => [`g ${t.key}`, t.name]),

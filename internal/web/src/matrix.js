@@ -63,7 +63,8 @@ export function paint(cells, range, scale, dark) {
   return canvas;
 }
 
-export function draw(canvas, image, matrix, { wide, high }, unit, chosen) {
+// draw draws the picture; chosen is a rectangle of cells, selected are ranges of ranks.
+export function draw(canvas, image, matrix, { wide, high }, unit, chosen, selected = []) {
   const scale = devicePixelRatio;
   canvas.width = Math.round((left + wide + 8) * scale);
   canvas.height = Math.round((top + high + 8) * scale);
@@ -76,12 +77,24 @@ export function draw(canvas, image, matrix, { wide, high }, unit, chosen) {
   const style = getComputedStyle(document.documentElement);
   if (unit >= 6) grid(g, matrix, wide, high, unit, style.getPropertyValue("--back"));
   axes(g, matrix, wide, high, unit, style.getPropertyValue("--quiet"));
+  mark(g, matrix, selected, { wide, high }, unit, style.getPropertyValue("--accent"));
   if (chosen) {
     const { a, b } = chosen;
     g.strokeStyle = style.getPropertyValue("--ink");
     g.lineWidth = 1.5;
     const length = (x, y) => Math.max((Math.abs(x - y) + 1) * unit, 3);
     g.strokeRect(left + Math.min(a.j, b.j) * unit, top + Math.min(a.i, b.i) * unit, length(a.j, b.j), length(a.i, b.i));
+  }
+}
+
+// mark shows selected ranks at both axes.
+function mark(g, matrix, selected, { wide, high }, unit, colour) {
+  g.fillStyle = colour;
+  for (const [first, last] of selected) {
+    const part = ([from], length) => [Math.max(0, ((first - from) / matrix.width) * unit), Math.min(length, ((last + 1 - from) / matrix.width) * unit)];
+    const [y, down] = part(matrix.from, high), [x, right] = part(matrix.to, wide);
+    if (down > y) g.fillRect(left - 4, top + y, 4, Math.max(2, down - y));
+    if (right > x) g.fillRect(left + x, top - 4, Math.max(2, right - x), 4);
   }
 }
 

@@ -4,8 +4,8 @@ import { useEffect, useRef } from "preact/hooks";
 
 const most = 8, least = 0.02;
 
-// Picture shows an SVG. click is called with the title of a node, or nothing beside all.
-export function Picture({ svg, ready, chosen, click, label }) {
+// Picture shows an SVG. chosen and linked are titles of nodes that are marked; click is called with the title of a node, or nothing beside all.
+export function Picture({ svg, ready, chosen, linked, click, label }) {
   const box = useRef();
   const view = useRef({ x: 0, y: 0, zoom: 1 });
   const latest = useRef(click);
@@ -16,8 +16,11 @@ export function Picture({ svg, ready, chosen, click, label }) {
     return () => image.remove();
   }, [svg]);
   useEffect(() => {
-    for (const n of box.current.querySelectorAll("g.node")) n.classList.toggle("chosen", titleOf(n) === chosen);
-  }, [svg, chosen]);
+    for (const n of box.current.querySelectorAll("g.node")) {
+      n.classList.toggle("chosen", titleOf(n) === chosen);
+      n.classList.toggle("linked", linked.includes(titleOf(n)));
+    }
+  }, [svg, chosen, linked]);
   useEffect(() => handle(box.current, view.current, latest), []);
   return <div class="picture" ref={box} tabIndex={0} role="img" aria-label={label} data-ready={ready ? "graph" : undefined} />;
 }

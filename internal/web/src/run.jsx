@@ -6,6 +6,7 @@ import { Follow } from "./follow.jsx";
 import { command } from "./format.js";
 import { Wait } from "./parts.jsx";
 import { link } from "./route.js";
+import { selectionQuery } from "./selection.js";
 import { tabs } from "./tabs.js";
 import { Check } from "./views/check.jsx";
 import { Diff } from "./views/diff.jsx";
@@ -17,6 +18,8 @@ import { Loops } from "./views/loops.jsx";
 import { Matrix } from "./views/matrix.jsx";
 import { Phases } from "./views/phases.jsx";
 import { Ranks } from "./views/ranks.jsx";
+import { Selection } from "./views/selection.jsx";
+import { Source } from "./views/source.jsx";
 import { reportOf, Summary } from "./views/summary.jsx";
 import { Timeline } from "./views/timeline.jsx";
 import { Waits } from "./views/waits.jsx";
@@ -25,7 +28,7 @@ import { Where } from "./views/where.jsx";
 
 const views = {
   summary: Summary, waits: Waits, efficiency: Efficiency, "what-if": WhatIf, imbalance: Imbalance, ranks: Ranks, matrix: Matrix, graph: Graph, timeline: Timeline,
-  loops: Loops, phases: Phases, check: Check, diff: Diff, where: Where,
+  loops: Loops, phases: Phases, check: Check, diff: Diff, source: Source, where: Where,
 };
 
 // mostStreams is how many incomplete streams are listed.
@@ -48,7 +51,8 @@ function Stored({ id, tab, query }) {
       {(run) => (
         <>
           <p class="command" title={run.command.join(" ")}>{command(run.command)}</p>
-          <Tabs id={id} tab={tab} list={tabs} />
+          <Tabs id={id} tab={tab} list={tabs} query={query} />
+          <Selection id={id} run={run} query={query} tab={tab} />
           {View ? <View id={id} run={run} query={query} /> : <p class="problem">{`there is no view ${tab}`}</p>}
         </>
       )}
@@ -65,7 +69,7 @@ function Job({ job, tab, query, reload }) {
   return (
     <>
       <p class="command">{command(job.command)}</p>
-      <Tabs id={job.name} tab={tab} list={tabs} />
+      <Tabs id={job.name} tab={tab} list={tabs} query={query} />
       {tab === "where" && <Where id={job.name} query={query} live />}
       {tab === "summary" && <Live id={job.name} job={job} query={query} ended={reload} />}
       {tab !== "where" && <SoFar key={tab} id={job.name} tab={tab} query={query} />}
@@ -86,14 +90,20 @@ function SoFar({ id, tab, query }) {
 
 function Recorded({ id, View, query }) {
   const info = useStored(address(id, "", { streams: "none" }));
-  return <Wait on={info}>{(run) => <View id={id} run={run} query={query} live />}</Wait>;
+  return <Wait on={info}>{(run) => (
+        <>
+          <Selection id={id} run={run} query={query} />
+          <View id={id} run={run} query={query} live />
+        </>
+      )}</Wait>;
 }
 
-function Tabs({ id, tab, list }) {
+function Tabs({ id, tab, list, query }) {
+  const kept = selectionQuery(query);
   return (
     <nav class="tabs" aria-label="views">
       {list.map((t) => (
-        <a key={t.name} href={link(["runs", id, t.name])} data-tab={t.name} aria-current={t.name === tab ? "page" : undefined} title={`g ${t.key}`}>
+        <a key={t.name} href={link(["runs", id, t.name], kept)} data-tab={t.name} aria-current={t.name === tab ? "page" : undefined} title={`g ${t.key}`}>
           {t.name}
         </a>
       ))}

@@ -3,6 +3,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { grouped } from "./format.js";
 import { change, useRoute } from "./route.js";
+import { isSelected, selectionIn, selectOnly } from "./selection.js";
 
 const rowHeight = 24;
 const shortTable = 60; // rows that are all shown
@@ -15,16 +16,23 @@ const margin = 20; // rows above and below those that can be seen
 //   right           for numbers
 //   bar(row)        0 to 1: the length of a bar behind the text
 //   most            characters that it is wide at most
+// place(row) says what a row is about (isSelected has its form): then rows about what is selected are
+// marked. A click opens the row, or else selects select(row).
 // The order is in the address, as sort (of the table's name); a minus in front turns it.
 // Rows that the server orders are given as remote: { length, total, at(i), want(first, last) },
 // and rows are some of them, to make the columns as wide as they need.
-export function Table({ name, rows, columns, caption, order, matches, open, selected, rowTitle, remote }) {
+export function Table({ name, rows, columns, caption, order, matches, open, selected, rowTitle, remote, place, select }) {
   const { query } = useRoute();
   const key = `sort-${name}`;
   const sort = query[key] ?? order ?? "";
-  const arranged = useMemo(() => (remote ? [] : arrange(rows, columns, sort, matches)), [remote, rows, columns, sort, matches]);
+  const selection = selectionIn(query);
+  const about = place && selection.some ? (r) => isSelected(selection, place(r)) : undefined;
+  const only = about && selection.only;
+  const fits = only ? (r) => about(r) && (!matches || matches(r)) : matches;
+  const arranged = useMemo(() => (remote ? [] : arrange(rows, columns, sort, fits)), [remote, rows, columns, sort, matches, only && JSON.stringify(selection)]);
   const shown = remote ?? { length: arranged.length, total: rows.length, at: (i) => arranged[i] };
   const widths = useMemo(() => measure(rows, columns), [rows, columns]);
+  const act = open ?? (select && ((r) => selectOnly(select(r), selection)));
   const [at, setAt] = useState(-1);
   const [scroll, setScroll] = useState(0);
   const box = useRef();
@@ -47,7 +55,7 @@ export function Table({ name, rows, columns, caption, order, matches, open, sele
   const onKeyDown = (e) => {
     const to = { ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, PageDown: at + 20, PageUp: at - 20, Home: 0, End: shown.length - 1 }[e.key];
     if (to !== undefined) move(to);
-    else if (e.key === "Enter" && open && shown.at(at)) open(shown.at(at));
+    else if (e.key === "Enter" && act && shown.at(at)) act(shown.at(at));
     else return;
     e.preventDefault();
     e.stopPropagation();
@@ -92,7 +100,7 @@ export function Table({ name, rows, columns, caption, order, matches, open, sele
           <Space rows={first} />
           {Array.from({ length: Math.max(0, last - first) }, (_, i) => first + i).map((i) => (
             <Row
-              key={i} index={i} row={shown.at(i)} columns={columns} open={open} title={rowTitle} chosen={i === at || (shown.at(i) && selected?.(shown.at(i)))}
+              key={i} index={i} row={shown.at(i)} columns={columns} open={act} title={rowTitle} chosen={i === at || (shown.at(i) && selected?.(shown.at(i)))} linked={shown.at(i) && about?.(shown.at(i))}
               click={() => setAt(i)}
             />
           ))}
@@ -105,10 +113,10 @@ export function Table({ name, rows, columns, caption, order, matches, open, sele
 }
 
 // Row shows a row, or, as long as it is not there, that it is missing.
-function Row({ index, row, columns, open, title, chosen, click }) {
+function Row({ index, row, columns, open, title, chosen, linked, click }) {
   return (
     <tr
-      aria-rowindex={index + 2} aria-selected={chosen ? true : undefined} class={open && row ? "opens" : undefined} title={row && title?.(row)}
+      aria-rowindex={index + 2} aria-selected={chosen ? true : undefined} class={[open && row && "opens", linked && "linked"].filter(Boolean).join(" ") || undefined} title={row && title?.(row)}
       onClick={() => {
         click();
         if (row) open?.(row);

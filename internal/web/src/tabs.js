@@ -16,10 +16,11 @@ const all = [
   { name: "phases", key: "p" },
   { name: "check", key: "c" },
   { name: "diff", key: "d" },
+  { name: "source", key: "o" },
   { name: "where", key: "w" },
 ];
 
 // Those that ask for more than a page without a server holds are not in it.
-const served = ["ranks", "graph", "diff", "where"];
+const served = ["ranks", "graph", "diff", "source", "where"];
 
 export const tabs = onlyRun ? all.filter((t) => !served.includes(t.name)) : all;

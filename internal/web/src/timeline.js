@@ -36,6 +36,12 @@ export function ticks(from, to, about) {
   return list;
 }
 
+// stretch is the part of the time that an address asks for, within the run.
+export function stretch(from, to, begin, end) {
+  const inside = (t) => Math.max(begin, Math.min(end, t));
+  return within(inside(Number(from ?? begin) || 0), inside(Number(to ?? end) || end), begin, end);
+}
+
 // within keeps a stretch of time within the run, and not shorter than some nanoseconds.
 export function within(from, to, begin, end) {
   const length = Math.min(end - begin, Math.max(100, to - from));

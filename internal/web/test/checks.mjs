@@ -5,6 +5,7 @@ import { heat } from "../src/colours.js";
 import { bytes, grouped, nanos, percent, plural } from "../src/format.js";
 import { parseTable } from "./browser.mjs";
 import { graphChecks } from "./graph.mjs";
+import { linkedChecks } from "./linked.mjs";
 import { timelineChecks } from "./timeline.mjs";
 import { useChecks } from "./use.mjs";
 import { whyChecks } from "./why.mjs";
@@ -222,6 +223,9 @@ async function tables(page) {
   await page.shot("loops");
 
   await page.open("#/runs/traced/phases", "[data-table=phases]");
+  const costs = page.document("phases", "traced").rows.map((r) => r.time.app / r.ranks).toSorted((a, b) => b - a);
+  assert.deepEqual((await page.table("phases")).map((r) => r["time/rank"].replace("~", "")), costs.map((v) => nanos(v)), "the costliest first");
+  await page.open("#/runs/traced/phases?sort-phases=row", "[data-table=phases]");
   const phases = page.efg("phases", page.file("traced"));
   sameCells(await page.table("phases"), parseTable(phases, "time  "), ["row", "phases", "from", "until", "calls", "sent", "time/rank", "MPI", "per phase", "sent/s"]);
   sameCells(await page.table("late"), parseTable(phases, "Imbalance:"), ["row", "mean", "slowest", "of rank", "imbalance", "in last call", "first to last", "longest", "in phase", "last rank"]);
@@ -309,5 +313,5 @@ async function diff(page) {
 
 export const checks = {
   runs, summary, imbalance, matrix, "matrix of 1,024 ranks": matrixOfMany, "blocks of a matrix": zoom, tables, ranks, diff,
-  ...whyChecks, ...graphChecks, ...timelineChecks, ...useChecks,
+  ...whyChecks, ...linkedChecks, ...graphChecks, ...timelineChecks, ...useChecks,
 };

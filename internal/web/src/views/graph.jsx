@@ -4,9 +4,10 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { collapse } from "../collapse.js";
 import { address, useStored } from "../data.js";
 import { apart, dot, measures, wholeOf } from "../dot.js";
-import { bytes, grouped, nanos, percent, plural } from "../format.js";
+import { bytes, grouped, nanos, percent, plural, siteText } from "../format.js";
 import { Check, Choice, Facts, Note, NumberField, Problem, Search, Wait } from "../parts.jsx";
 import { change } from "../route.js";
+import { asQuery, isSelected, selectionIn } from "../selection.js";
 import { Table, textFilter } from "../table.jsx";
 import { useDark } from "../theme.js";
 import { Picture } from "../picture.jsx";
@@ -27,9 +28,32 @@ export function Graph({ id, run, query }) {
         <Choice label="colours" name="colour" value={query.colour ?? "time"} values={[["time", "time"], ["calls", "calls"], ["bytes", "bytes"]]} />
         <Check label="arguments" name="args" on={Boolean(query.args)} />
       </div>
-      <Wait on={graph}>{(g) => <Shown graph={g} query={query} />}</Wait>
+      <Wait on={graph}>{(g) => <Shown graph={named(g)} query={query} />}</Wait>
     </>
   );
+}
+
+// named has callsites as they are written elsewhere. It is kept with the answer.
+function named(graph) {
+  if (!graph.named) {
+    graph.named = true;
+    for (const n of graph.nodes) n.site = siteText(n.site);
+  }
+  return graph;
+}
+
+// about says what a node is about; args have its communicator.
+const about = (n) => ({ at: [n], loop: n.loop?.number ?? n.loop, comm: commOf(n) });
+const commOf = (n) => n.args.find((a) => a.startsWith("comm="))?.slice("comm=".length);
+
+// choose shows the numbers of a node, and selects its call.
+const choose = (n) => change({ node: n?.id ?? "", ...(n ? asQuery(n.collapsed ? { loop: n.loop.number, op: "", site: "" } : { op: n.op, site: n.site, loop: "" }) : {}) }, true);
+
+// linkedNodes are those about what is selected; of a collapsed loop one in it is enough.
+function linkedNodes(selection, graph, shown) {
+  if (!selection.some) return [];
+  const inside = new Set(graph.nodes.filter((n) => isSelected(selection, about(n))).map((n) => n.id));
+  return shown.nodes.filter((n) => (n.collapsed ? n.loop.nodes.some((i) => inside.has(i)) : inside.has(n.id))).map((n) => n.id);
 }
 
 function Shown({ graph, query }) {
@@ -39,6 +63,8 @@ function Shown({ graph, query }) {
   const [anyway, setAnyway] = useState(false);
   const size = shown.nodes.length + shown.edges.length;
   const node = shown.nodes.find((n) => n.id === query.node);
+  const selection = selectionIn(query);
+  const linked = useMemo(() => linkedNodes(selection, graph, shown), [graph, shown, JSON.stringify(selection)]);
   return (
     <>
       <Note>
@@ -53,7 +79,7 @@ function Shown({ graph, query }) {
           <button type="button" onClick={() => setAnyway(true)}>draw it anyway</button>
         </p>
       ) : (
-        <Drawing shown={shown} measure={measure} args={Boolean(query.args)} chosen={node?.id} open={open} />
+        <Drawing shown={shown} measure={measure} args={Boolean(query.args)} chosen={node?.id} linked={linked} open={open} />
       )}
       {node && <Chosen node={node} graph={graph} shown={shown} open={open} />}
       <Nodes shown={shown} graph={graph} query={query} />
@@ -109,20 +135,20 @@ function useLayout(text) {
   return { ...state, current: state.text === text };
 }
 
-function Drawing({ shown, measure, args, chosen, open }) {
+function Drawing({ shown, measure, args, chosen, linked, open }) {
   const dark = useDark();
   const text = useMemo(() => dot(shown, { measure, dark, args }), [shown, measure, dark, args]);
   const layout = useLayout(text);
   const click = (id, twice) => {
     const node = shown.nodes.find((n) => n.id === id);
     if (twice && node?.collapsed) toggle(open, node.loop.number);
-    else change({ node: node ? id : "" }, true);
+    else choose(node);
   };
   if (layout.error) return <Problem text={layout.error} />;
   return (
     <>
       {!layout.current && <Note>placing the nodes …</Note>}
-      {layout.svg && <Picture svg={layout.svg} ready={layout.current} chosen={chosen} click={click} label={`event flow graph, ${plural(shown.nodes.length, "node")}`} />}
+      {layout.svg && <Picture svg={layout.svg} ready={layout.current} chosen={chosen} linked={linked} click={click} label={`event flow graph, ${plural(shown.nodes.length, "node")}`} />}
       <Note>Drag moves, the wheel or + and − zoom, 0 shows all. A click shows a node’s numbers, a double click opens a loop.</Note>
     </>
   );
@@ -171,7 +197,7 @@ function Nodes({ shown, graph, query }) {
         <Search value={query.q} label="filter nodes" />
       </div>
       <Table
-        name="nodes" caption="nodes" rows={shown.nodes} open={(n) => change({ node: n.id }, true)} selected={(n) => n.id === query.node}
+        name="nodes" caption="nodes" rows={shown.nodes} open={choose} place={about} selected={(n) => n.id === query.node}
         matches={textFilter(query.q, (n) => `${n.id} ${n.op} ${n.site} ${n.args.join(" ")}`)}
         columns={[
           { head: "node", text: (n) => n.id },

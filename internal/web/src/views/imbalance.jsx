@@ -35,6 +35,7 @@ function Callsites({ report, query }) {
       </div>
       <Table
         name="imbalance" caption="imbalance of callsites" rows={rows} order="-cost" matches={textFilter(query.q, (r) => `${r.op} ${r.site}`)}
+        place={(r) => ({ at: [r] })} select={(r) => ({ op: r.op, site: r.site, ranks: String(r.most_rank) })}
         columns={[
           siteColumn, opColumn, ranksColumn,
           { head: "least to most", title: "time of the fastest rank, the mean, and the slowest one, which is at the right", cell: (r) => <Spread row={r} />, width: () => 24 },
@@ -49,7 +50,7 @@ function Callsites({ report, query }) {
         <>
           <h2>Longest single calls</h2>
           <Table
-            name="waits" caption="longest single calls" rows={report.waits}
+            name="waits" caption="longest single calls" rows={report.waits} place={(r) => ({ at: [r], ranks: [r.rank] })} select={(r) => ({ op: r.op, site: r.site, ranks: String(r.rank) })}
             columns={[
               { head: "rank", right: true, value: (w) => w.rank, text: (w) => String(w.rank) },
               { head: "longest", right: true, value: (w) => w.time, text: (w) => nanos(w.time) },

@@ -6,6 +6,7 @@ import { address, useStored } from "../data.js";
 import { bytes, grouped, plural } from "../format.js";
 import { block, draw, extent, left, nothing, paint, ranksIn, span, top } from "../matrix.js";
 import { Check, Choice, Note, TextField, useWidth, Wait } from "../parts.jsx";
+import { select, selectionIn } from "../selection.js";
 import { change } from "../route.js";
 import { useDark } from "../theme.js";
 
@@ -35,7 +36,7 @@ export function Matrix({ id, query }) {
         <button type="button" onClick={() => change({ from: "", to: "" })} disabled={!query.from && !query.to}>all ranks</button>
         {matrix.loading && matrix.last && <span class="note" role="status">loading …</span>}
       </div>
-      <Kept on={matrix}>{(m, fresh) => <Shown matrix={m} measure={measure} scale={scale} fresh={fresh} />}</Kept>
+      <Kept on={matrix}>{(m, fresh) => <Shown matrix={m} measure={measure} scale={scale} fresh={fresh} selected={selectionIn(query).rankRanges} />}</Kept>
     </>
   );
 }
@@ -47,7 +48,7 @@ function Kept({ on, children }) {
 
 const rangeText = ([first, last]) => (first === last ? `rank ${first}` : `ranks ${first}-${last}`);
 
-function Shown({ matrix, measure, scale, fresh }) {
+function Shown({ matrix, measure, scale, fresh, selected }) {
   const write = measure === "bytes" ? bytes : (n) => plural(n, "message");
   const { total, outside } = matrix;
   return (
@@ -60,7 +61,7 @@ function Shown({ matrix, measure, scale, fresh }) {
       </Note>
       {matrix.unmatched > 0 && <Note>{`${plural(matrix.unmatched, "rank")} posted a different number of receives than messages were sent to them`}</Note>}
       {total.messages === 0 && <Note>{`No messages${isWhole(matrix) ? "" : " in this block"}. The switches include collective and one-sided operations.`}</Note>}
-      {(total.messages > 0 || !isWhole(matrix)) && <Map matrix={matrix} measure={measure} scale={scale} write={write} fresh={fresh} />}
+      {(total.messages > 0 || !isWhole(matrix)) && <Map matrix={matrix} measure={measure} scale={scale} write={write} fresh={fresh} selected={selected} />}
     </>
   );
 }
@@ -75,7 +76,7 @@ function show(matrix, [from, to], replace = true) {
 
 // Map is the picture. One pixel of an image is a cell; the image is then drawn as large as
 // there is room.
-function Map({ matrix, measure, scale, write, fresh }) {
+function Map({ matrix, measure, scale, write, fresh, selected }) {
   const [box, width] = useWidth();
   const dark = useDark();
   const canvas = useRef();
@@ -90,8 +91,8 @@ function Map({ matrix, measure, scale, write, fresh }) {
   const sides = { wide: unit * matrix.columns, high: unit * matrix.rows };
 
   useEffect(() => {
-    draw(canvas.current, image, matrix, sides, unit, drag ?? (at && { a: at, b: at }));
-  }, [image, sides.wide, sides.high, at, drag]);
+    draw(canvas.current, image, matrix, sides, unit, drag ?? (at && { a: at, b: at }), selected);
+  }, [image, sides.wide, sides.high, at, drag, JSON.stringify(selected)]);
   useEffect(() => {
     setAt(null);
     setDrag(null);
@@ -117,6 +118,7 @@ function Map({ matrix, measure, scale, write, fresh }) {
     return () => canvas.current?.removeEventListener("wheel", wheel);
   }, []);
 
+  const selectCell = (p) => select({ ranks: bothRanges(ranksIn(matrix, { a: p, b: p })) });
   const onPointerDown = (e) => {
     const p = placeOf(e);
     if (e.button !== 0 || !inside(p)) return;
@@ -130,6 +132,7 @@ function Map({ matrix, measure, scale, write, fresh }) {
   };
   const onPointerUp = () => {
     if (drag && (drag.a.i !== drag.b.i || drag.a.j !== drag.b.j)) show(matrix, ranksIn(matrix, drag), false);
+    else if (drag) selectCell(drag.a);
     setDrag(null);
   };
   const onKeyDown = (e) => {
@@ -143,6 +146,7 @@ function Map({ matrix, measure, scale, write, fresh }) {
       setAt(kept({ i: p.i + step[0], j: p.j + step[1] }));
     } else if (e.key === "+" || e.key === "=" || (e.key === "Enter" && at)) zoom(0.5);
     else if (e.key === "-") zoom(2);
+    else if (e.key === " " && at) selectCell(at);
     else if (e.key === "0") change({ from: "", to: "" }, true);
     else return;
     e.preventDefault();
@@ -157,9 +161,16 @@ function Map({ matrix, measure, scale, write, fresh }) {
         onDblClick={(e) => inside(placeOf(e)) && zoom(0.25, placeOf(e))} onKeyDown={onKeyDown}
       />
       <Scale range={range} scale={scale} write={write} dark={dark} />
-      <output class="hover" aria-live="polite">{drag ? dragText(matrix, drag) : at ? cellText(matrix, at) : "rows send, columns receive; point at a cell, or drag a block to zoom"}</output>
+      <output class="hover" aria-live="polite">{drag ? dragText(matrix, drag) : at ? cellText(matrix, at) : "rows send, columns receive; point at a cell; a click selects its ranks, a drag zooms"}</output>
     </div>
   );
+}
+
+// bothRanges are the ranks of both sides, as in 0-3,7.
+function bothRanges([from, to]) {
+  const text = ([first, last]) => (first === last ? `${first}` : `${first}-${last}`);
+  const [a, b] = [from, to].toSorted((x, y) => x[0] - y[0] || y[1] - x[1]);
+  return b[1] <= a[1] ? text(a) : b[0] <= a[1] + 1 ? text([a[0], b[1]]) : `${text(a)},${text(b)}`;
 }
 
 const dragText = (matrix, drag) => `zoom to ${ranksIn(matrix, drag).map(rangeText).join(" to ")}`;

@@ -22,18 +22,21 @@ function Both({ phases }) {
   return (
     <>
       <Note>{`${plural(phases.phases, "phase")}, of ${plural(rows.length, "kind")}; a phase ends at a global synchronization point`}</Note>
-      <Table name="phases" caption="phases" rows={rows} columns={columns(phases)} />
+      <Table name="phases" caption="phases" rows={rows} columns={columns(phases)} place={(r) => ({ at: [r.from, r.until] })} select={untilCall} order={phases.timed ? "-time/rank" : undefined} />
       {phases.setup > 0 && <Note>{`apart: MPI_Init and MPI_Finalize, ${nanos(phases.setup / Math.max(1, phases.ranks))} per rank`}</Note>}
       {phases.timed && (
         <>
           <h2>Who is late</h2>
           <Note>how much longer the slowest rank takes than the mean to reach the end of a phase</Note>
-          <Table name="late" caption="who is late" rows={late} columns={lateColumns(phases.traced)} />
+          <Table name="late" caption="who is late" rows={late} columns={lateColumns(phases.traced)} place={(r) => ({ at: [r.from, r.until], ranks: [r.time.most_rank] })} select={(r) => ({ ...untilCall(r), ranks: String(r.time.most_rank) })} />
         </>
       )}
     </>
   );
 }
+
+// untilCall is the call that ends a phase, or else the one that begins it.
+const untilCall = (r) => ({ op: (r.until ?? r.from)?.op, site: (r.until ?? r.from)?.site });
 
 const place = (p, missing) => (p ? `${p.op} ${p.site}` : missing);
 const rowColumn = { head: "row", right: true, value: (r) => r.row, text: (r) => String(r.row) };

@@ -6,6 +6,7 @@ import { address, usePages } from "../data.js";
 import { grouped, nanos, percent } from "../format.js";
 import { Note, Search, Wait } from "../parts.jsx";
 import { go } from "../route.js";
+import { asQuery } from "../selection.js";
 import { Table } from "../table.jsx";
 import { timeOf, volumeColumns } from "./columns.jsx";
 
@@ -47,7 +48,7 @@ function Shown({ id, list, head }) {
   return (
     <Table
       name="ranks" caption="ranks" order="rank" rows={widest} remote={remote} columns={columns} rowTitle={() => "show the graph of this rank"}
-      open={(row) => go(["runs", id, "graph"], { rank: row.rank || undefined })}
+      open={(row) => go(["runs", id, "graph"], { rank: row.rank || undefined, ...asQuery({ ranks: String(row.rank) }) })} place={(row) => ({ ranks: [row.rank] })}
     />
   );
 }

@@ -91,11 +91,13 @@ function Report({ report, query }) {
       </div>
       <Table
         name="procedures" caption="procedures" rows={procedures} matches={matches} order={report.timed ? "-time" : "-calls"}
+        place={(r) => ({ at: [{ op: r.op }] })} select={(r) => ({ op: r.op })}
         columns={[opColumn, ...rowColumns(procedures, report.timed, total), ranksColumn]}
       />
       <h2>Callsites</h2>
       <Table
         name="callsites" caption="callsites" rows={callsites} matches={matches} order={report.timed ? "-time" : "-calls"}
+        place={(r) => ({ at: [r] })} select={(r) => ({ op: r.op, site: r.site })}
         columns={[siteColumn, opColumn, ...rowColumns(callsites, report.timed, total), ranksColumn]}
       />
       {report.total.time && (

@@ -6,8 +6,9 @@ import { address, useStored, useStoredParts } from "../data.js";
 import { nanos, percent, plural } from "../format.js";
 import { Check, Note, Problem, TextField, useWidth } from "../parts.jsx";
 import { change } from "../route.js";
+import { select, selectionIn } from "../selection.js";
 import { useDark } from "../theme.js";
-import { decode, looked, nothing, other, outside, ticks, unread, untimed, within } from "../timeline.js";
+import { decode, looked, nothing, other, outside, stretch, ticks, unread, untimed, within } from "../timeline.js";
 
 const left = 76, top = 24; // for ranks and times
 const tallest = 56; // pixels of a row
@@ -138,26 +139,28 @@ function Shown({ view, room, query, ready, steps, flows }) {
   const dark = useDark();
   const canvas = useRef();
   const [at, setAt] = useState(null);
-  const [from, to] = within(Number(query.from ?? view.begin), Number(query.to ?? view.end), view.begin, view.end);
-  const image = useMemo(() => paint(view, palette(view, dark, query.only)), [view, dark, query.only]);
+  const [from, to] = stretch(query.from, query.to, view.begin, view.end);
+  const selection = selectionIn(query);
+  const only = query.only ?? (view.legend.some((p) => p.op === selection.op) ? selection.op : undefined);
+  const image = useMemo(() => paint(view, palette(view, dark, only)), [view, dark, only]);
   const rowHeight = Math.max(1, Math.min(tallest, Math.floor(Math.max(400, innerHeight - around) / view.rows.length)));
   const side = { width: room, height: rowHeight * view.rows.length };
   const [chosen, setChosen] = useState([]); // places, { rank, time }: the last one is chosen, the others were
-  const state = { view, from, to, side, rowHeight, flows: useMemo(() => read(flows), [flows]), chosen, setChosen };
+  const state = { view, from, to, side, rowHeight, flows: useMemo(() => read(flows), [flows]), chosen, setChosen, selection };
   const latest = useRef(state);
   latest.current = state;
-  useEffect(() => draw(canvas.current, image, state), [image, from, to, room, rowHeight, flows, chosen]);
+  useEffect(() => draw(canvas.current, image, state), [image, from, to, room, rowHeight, flows, chosen, JSON.stringify(selection)]);
   useEffect(() => handle(canvas.current, latest, setAt), []);
   return (
     <>
       <canvas
         ref={canvas} tabIndex={0} role="img" data-ready={ready ? "timeline" : undefined} data-left={left} data-top={top} data-row={rowHeight} data-from={from} data-to={to}
         data-flows={flows ? `${flows.messages.length} ${flows.waits.length}` : undefined} data-chosen={chosen.length ? `${chosen.at(-1).rank} ${chosen.at(-1).time}` : undefined}
-        aria-label={`what ${plural(view.rows.length, "row")} of ranks did from ${nanos(from - view.begin)} to ${nanos(to - view.begin)}; arrows move, plus and minus zoom, Enter goes to what is waited for`}
+        aria-label={`what ${plural(view.rows.length, "row")} of ranks did from ${nanos(from)} to ${nanos(to)} after the run began; arrows move, plus and minus zoom, Enter goes to what is waited for`}
       />
       <output class="hover" aria-live="polite">{at ? pointed(state, at) : `${nanos(to - from)} of ${nanos(view.end - view.begin)}; a pixel is ${nanos(view.pixel)}${flowsText(state.flows)}`}</output>
       {!view.complete && <Steps steps={steps} />}
-      <Legend view={view} dark={dark} only={query.only} />
+      <Legend view={view} dark={dark} only={only} picked={query.only} />
     </>
   );
 }
@@ -194,7 +197,7 @@ const rowsOf = (view) => new Map(view.rows.map(([first, last], i) => [first === 
 
 // drawFlows draws waits as hatching over the calls, messages as lines from where they are sent to where they
 // are received, and what is chosen.
-function drawFlows(g, style, { view, from, side, rowHeight, flows, chosen }, per) {
+function drawFlows(g, style, { view, from, side, rowHeight, flows, chosen, selection }, per) {
   const rows = rowsOf(view);
   const x = (time) => left + (time - from) * per;
   if (flows && rowHeight >= 4) {
@@ -208,6 +211,7 @@ function drawFlows(g, style, { view, from, side, rowHeight, flows, chosen }, per
       for (const m of flows.messages) arrow(g, x(m.sent), rows.get(m.from), x(m.received), rows.get(m.to), rowHeight);
     }
   }
+  drawSelection(g, style, { view, from, side, rowHeight, selection }, per);
   const at = chosen.at(-1);
   const row = at && rows.get(at.rank);
   if (row !== undefined) {
@@ -216,6 +220,28 @@ function drawFlows(g, style, { view, from, side, rowHeight, flows, chosen }, per
     g.strokeRect(Math.max(left - 3, Math.min(left + side.width + 3, x(at.time))) - 3, top + row * rowHeight, 6, rowHeight);
     g.lineWidth = 1;
   }
+}
+
+// drawSelection outlines the calls of the selected callsite, where calls are known one by one, and shades
+// what is not of the selected time.
+function drawSelection(g, style, { view, from, side, rowHeight, selection }, per) {
+  const x = (time) => left + (time - from) * per;
+  if (selection.site && view.slices) {
+    const rows = rowsOf(view);
+    g.strokeStyle = style.getPropertyValue("--ink");
+    for (const [rank, , start, end, , site] of view.slices) {
+      const row = rows.get(rank);
+      if (row === undefined || view.sites[site] !== selection.site) continue;
+      g.strokeRect(x(start) + 0.5, top + row * rowHeight + 1.5, Math.max(1, (end - start) * per - 1), Math.max(1, rowHeight - 3));
+    }
+  }
+  if (!selection.span) return;
+  g.fillStyle = style.getPropertyValue("--shade");
+  const [a, b] = selection.span.map((t) => Math.max(left, Math.min(left + side.width, x(t))));
+  g.fillRect(left, top, a - left, side.height);
+  g.fillRect(b, top, left + side.width - b, side.height);
+  g.fillStyle = style.getPropertyValue("--accent");
+  for (const edge of [a, b]) g.fillRect(edge - 0.5, top, 1, side.height);
 }
 
 function hatching(g, line, back) {
@@ -270,18 +296,18 @@ function draw(canvas, image, state) {
   g.fillStyle = style.getPropertyValue("--quiet");
   g.font = "11px system-ui, sans-serif";
   g.textBaseline = "middle";
-  timeAxis(g, from, to, view.begin, side, per);
-  rankAxis(g, view, rowHeight);
+  timeAxis(g, from, to, side, per);
+  rankAxis(g, style, state);
   if (rowHeight >= 6) {
     g.fillStyle = style.getPropertyValue("--back");
     for (let i = 1; i < view.rows.length; i++) g.fillRect(left, top + i * rowHeight - 0.5, side.width, 1);
   }
 }
 
-function timeAxis(g, from, to, begin, side, per) {
+function timeAxis(g, from, to, side, per) {
   g.textAlign = "center";
-  for (const t of ticks(from - begin, to - begin, Math.max(2, side.width / 110))) {
-    const x = left + (t + begin - from) * per;
+  for (const t of ticks(from, to, Math.max(2, side.width / 110))) {
+    const x = left + (t - from) * per;
     g.fillRect(x, top - 6, 1, 5);
     if (x < left + side.width - 20) g.fillText(tickText(t, to - from), x, 8);
   }
@@ -295,13 +321,18 @@ function tickText(t, length) {
   return `${(t / size).toFixed(digits)} ${unit}`;
 }
 
-function rankAxis(g, view, rowHeight) {
+function rankAxis(g, style, { view, rowHeight, selection }) {
   g.textAlign = "right";
   let step = 1;
   while (step * rowHeight < 14) step *= 2;
   for (let i = 0; i < view.rows.length; i += step) {
-    g.fillText(`rank ${view.rows[i][0]}`, left - 6, top + (i + 0.5) * rowHeight);
+    g.fillText(`rank ${view.rows[i][0]}`, left - 8, top + (i + 0.5) * rowHeight);
   }
+  if (!selection.rankRanges) return;
+  g.fillStyle = style.getPropertyValue("--accent");
+  view.rows.forEach(([first, last], i) => {
+    if (selection.rankRanges.some(([a, b]) => a <= last && first <= b)) g.fillRect(left - 5, top + i * rowHeight, 4, rowHeight);
+  });
 }
 
 // pointed says what is at a place of the picture.
@@ -313,11 +344,11 @@ function pointed(state, { x, y }) {
   if (row < 0 || row >= view.rows.length || column < 0 || column >= view.width || x < left) return "";
   const [first, last] = view.rows[row];
   const who = first === last ? `rank ${first}` : `ranks ${first}-${last}`;
-  const when = tickText(time - view.begin, to - from);
+  const when = tickText(time, to - from);
   const call = first === last && callAt(view, first, time);
   if (call) {
     const [, thread, start, end, proc, site] = call;
-    return `${who}${thread ? `, thread ${thread}` : ""}, ${when}: ${name(view, proc)} ${view.sites[site]}, from ${tickText(start - view.begin, to - from)}, took ${nanos(end - start)}${waitText(waitAt(state, first, time))}`;
+    return `${who}${thread ? `, thread ${thread}` : ""}, ${when}: ${name(view, proc)} ${view.sites[site]}, from ${tickText(start, to - from)}, took ${nanos(end - start)}${waitText(waitAt(state, first, time))}`;
   }
   return `${who}, ${when}: ${name(view, view.pixels[row * view.width + column])}${first === last ? waitText(waitAt(state, first, time)) : ""}`;
 }
@@ -374,30 +405,41 @@ function handle(canvas, latest, setAt) {
     const { from, to } = latest.current;
     show(from + part * (to - from), to + part * (to - from));
   };
+  const timeAt = (e) => Math.round(latest.current.from + partAt(e) * (latest.current.to - latest.current.from));
   const partAt = (e) => Math.max(0, Math.min(1, (e.offsetX - left) / latest.current.side.width));
-  let drag = null;
+  let drag = null, dragged = false;
   on("wheel", (e) => {
     if (!e.ctrlKey && document.activeElement !== canvas) return; // else the page scrolls
     zoom(Math.exp(e.deltaY / 400), partAt(e));
     e.preventDefault();
   });
   on("pointerdown", (e) => {
-    drag = { x: e.offsetX, from: latest.current.from, to: latest.current.to };
+    drag = { x: e.offsetX, at: timeAt(e), marks: e.shiftKey, from: latest.current.from, to: latest.current.to };
     canvas.setPointerCapture(e.pointerId);
   });
-  on("pointerup", () => (drag = null));
+  on("pointerup", () => {
+    dragged = drag?.moved;
+    drag = null;
+  });
   on("pointermove", (e) => {
     setAt({ x: e.offsetX, y: e.offsetY });
     if (!drag) return;
+    drag.moved ||= Math.abs(drag.x - e.offsetX) > 2;
+    if (drag.marks && drag.moved) return select({ time: [drag.at, timeAt(e)].toSorted((a, b) => a - b).join("-") });
     const by = ((drag.x - e.offsetX) / latest.current.side.width) * (drag.to - drag.from);
-    if (Math.abs(drag.x - e.offsetX) > 2) show(drag.from + by, drag.to + by);
+    if (drag.moved) show(drag.from + by, drag.to + by);
   });
   on("pointerleave", () => setAt(null));
   on("dblclick", (e) => zoom(0.4, partAt(e)));
   on("click", (e) => {
-    const { view, from, to, rowHeight, setChosen } = latest.current;
+    if (dragged) return;
+    const { view, rowHeight, setChosen } = latest.current;
     const row = view.rows[Math.floor((e.offsetY - top) / rowHeight)];
-    setChosen(row && row[0] === row[1] && e.offsetX >= left ? [{ rank: row[0], time: Math.round(from + partAt(e) * (to - from)) }] : []);
+    const single = row && row[0] === row[1];
+    setChosen(single && e.offsetX >= left ? [{ rank: row[0], time: timeAt(e) }] : []);
+    if (!row) return;
+    const call = single && e.offsetX >= left && callAt(view, row[0], timeAt(e));
+    select({ ranks: single ? String(row[0]) : `${row[0]}-${row[1]}`, ...(call ? { op: view.legend[call[4] - 1]?.op, site: view.sites[call[5]] } : {}) });
   });
   // go shows a place, in the middle if it was not in view.
   const go = (list) => {
@@ -430,7 +472,7 @@ function handle(canvas, latest, setAt) {
   return () => stop.abort();
 }
 
-function Legend({ view, dark, only }) {
+function Legend({ view, dark, only, picked }) {
   const total = view.legend.reduce((sum, p) => sum + (p.apart ? 0 : p.time), 0);
   const none = special(dark);
   const used = new Set(view.pixels);
@@ -438,7 +480,7 @@ function Legend({ view, dark, only }) {
     <ul class="legend wide" aria-label="colours">
       {view.legend.map((p) => (
         <li key={p.op}>
-          <button type="button" class="plain" aria-pressed={only === p.op} onClick={() => change({ only: only === p.op ? "" : p.op })} title={`${nanos(p.time)} of all ranks in view; click to see it alone`}>
+          <button type="button" class="plain" aria-pressed={only === p.op} onClick={() => change(only === p.op ? { only: "", ...(picked ? {} : { "s.op": "" }) } : { only: p.op })} title={`${nanos(p.time)} of all ranks in view; click to see it alone`}>
             <span class="swatch" style={{ background: p.colour }} />{p.op} <span class="quiet">{p.apart ? "apart" : percent(p.time, total)}</span>
           </button>
         </li>

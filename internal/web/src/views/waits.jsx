@@ -5,17 +5,19 @@ import { css, heat } from "../colours.js";
 import { useStored } from "../data.js";
 import { grouped, nanos, percent } from "../format.js";
 import { Note, Search, Wait } from "../parts.jsx";
+import { link, useRoute } from "../route.js";
 import { Table, textFilter } from "../table.jsx";
+import { asQuery, isSelected, select, selectionIn } from "../selection.js";
 import { useDark } from "../theme.js";
-import { Causes, isTraced, pairRanks, placeText, RankStack, regionText, waitsOf } from "./why.jsx";
+import { Causes, isTraced, pairRanks, placeText, RankStack, regionParts, regionPlace, regionText, waitsOf } from "./why.jsx";
 
 export function Waits({ id, run, query }) {
   const answer = useStored(isTraced(run) ? waitsOf(id) : undefined);
   if (!isTraced(run)) return <Note>The times of each call were not recorded: efg run records them, unless --time off or --time stats is given.</Note>;
-  return <Wait on={answer}>{(w) => <Shown waits={w} query={query} />}</Wait>;
+  return <Wait on={answer}>{(w) => <Shown id={id} waits={w} query={query} />}</Wait>;
 }
 
-function Shown({ waits, query }) {
+function Shown({ id, waits, query }) {
   const names = useMemo(() => new Map(waits.states.map((s) => [s.state, s.name])), [waits]);
   const matches = textFilter(query.q, (r) => `${names.get(r.state)} ${placeText(r.at)} ${placeText(r.for)}`);
   const inRegion = textFilter(query.q, regionText);
@@ -41,7 +43,7 @@ function Shown({ waits, query }) {
         <h2>Waits</h2>
         <Search value={query.q} label="filter states and callsites" />
       </div>
-      <Table name="wait-rows" caption="waits" rows={waits.rows} order="-time" matches={matches} columns={columns(waits, names)} />
+      <Table name="wait-rows" caption="waits" rows={waits.rows} order="-time" matches={matches} columns={columns(id, waits, names)} place={rowPlace} select={rowParts} />
       <h2>Where which rank waits</h2>
       <HeatMap waits={waits} names={names} matches={matches} />
       <h2>Causes</h2>
@@ -66,12 +68,25 @@ function Notes({ waits }) {
   return notes.map((text) => <Note key={text}>{text}</Note>);
 }
 
-function columns(waits, names) {
+const rowPlace = (r) => ({ at: [r.at, r.for], ranks: [...r.ranks, ...r.for_ranks].map(([rank]) => rank) });
+
+// rowParts: what leads to the cause of a wait is the call that is waited for.
+const rowParts = (r) => ({ op: (r.for ?? r.at).op, site: (r.for ?? r.at).site, ranks: pairRanks((r.for ? r.for_ranks : r.ranks).slice(0, 16)) || undefined });
+
+// toLongest leads to the longest of some waits in the timeline, with the ranks that wait and are waited for.
+function toLongest(id, r) {
+  const { at, time, rank } = r.longest;
+  const margin = Math.round(0.6 * time) + 100;
+  const ranks = r.longest.for === null ? String(rank) : [...new Set([rank, r.longest.for])].toSorted((a, b) => a - b).join(",");
+  return link(["runs", id, "timeline"], { from: Math.max(0, at - margin), to: at + time + margin, ...asQuery({ op: r.at.op, site: r.at.site, ranks, time: `${at}-${at + time}` }) });
+}
+
+function columns(id, waits, names) {
   const most = Math.max(1, ...waits.rows.map((r) => r.time));
   return [
     { head: "time", right: true, value: (r) => r.time, text: (r) => nanos(r.time), bar: (r) => r.time / most },
     { head: "waits", right: true, value: (r) => r.waits, text: (r) => grouped(r.waits) },
-    { head: "longest", right: true, value: (r) => r.longest.time, text: (r) => nanos(r.longest.time) },
+    { head: "longest", right: true, value: (r) => r.longest.time, text: (r) => nanos(r.longest.time), cell: (r) => <a href={toLongest(id, r)} title="where it is, in the timeline" onClick={(e) => e.stopPropagation()}>{nanos(r.longest.time)}</a> },
     { head: "state", value: (r) => names.get(r.state), text: (r) => names.get(r.state) },
     { head: "ranks", title: "ranks that wait", value: (r) => r.ranks[0]?.[0], text: (r) => pairRanks(r.ranks), most: 16 },
     { head: "wait in", value: (r) => placeText(r.at), text: (r) => placeText(r.at), most: 48 },
@@ -135,7 +150,7 @@ function Path({ path, matches }) {
     <>
       <Note>{`${nanos(path.time)} without MPI_Init and MPI_Finalize, ${grouped(path.hops)} steps from rank to rank; most of it on ${path.ranks.slice(0, 4).map(([r, t]) => `rank ${r} (${percent(t, path.time)})`).join(", ")}`}</Note>
       <Table
-        name="path" caption="critical path" rows={path.rows} order="-time" matches={matches}
+        name="path" caption="critical path" rows={path.rows} order="-time" matches={matches} place={regionPlace} select={regionParts}
         columns={[
           { head: "time", right: true, value: (r) => r.time, text: (r) => nanos(r.time) },
           { head: "of path", right: true, value: (r) => r.time, text: (r) => percent(r.time, path.time), bar: (r) => r.time / Math.max(1, path.time) },

@@ -4,6 +4,7 @@ import { address, useStored } from "../data.js";
 import { fixed, nanos, percent, rankText } from "../format.js";
 import { Note, Wait } from "../parts.jsx";
 import { link } from "../route.js";
+import { asQuery } from "../selection.js";
 import { kinds, Stack } from "../stack.jsx";
 import { Table } from "../table.jsx";
 
@@ -57,12 +58,24 @@ function Findings({ id, list }) {
     <ol class="findings" data-ready="findings">
       {list.map((f) => (
         <li key={f.kind}>
-          {evidence[f.kind] ? <a href={link(["runs", id, evidence[f.kind]], { q: f.where?.at?.site })}>{f.text}</a> : f.text}
+          {evidence[f.kind] ? <a href={link(["runs", id, evidence[f.kind]], { q: f.where?.at?.site, ...asQuery(partsOf(f)) })}>{f.text}</a> : f.text}
         </li>
       ))}
     </ol>
   );
 }
+
+// partsOf is what a sentence is about, to be selected. Of a state the ranks are those that wait: many.
+const partsOf = (f) => ({ ...callOf(f.where), ranks: f.ranks?.length && f.kind !== "state" ? rankText(f.ranks) : undefined, loop: f.where ? undefined : f.loop?.number });
+
+// callOf is the call of a region.
+const callOf = (region) => (region?.at ? { op: region.at.op, site: region.at.site } : {});
+
+// regionPlace says what a region of some ranks is about.
+export const regionPlace = (r) => ({ at: [r.at, r.from], ranks: r.ranks?.map(([rank]) => rank), loop: r.loop?.number });
+
+// regionParts are what a click on a region selects.
+export const regionParts = (r) => ({ ...callOf(r), ranks: r.ranks?.length ? pairRanks(r.ranks.slice(0, 16)) : undefined });
 
 export function RankStack({ waits }) {
   const columns = waits.by_rank.map((r) => ({
@@ -94,7 +107,7 @@ export function Causes({ waits, most, matches }) {
   if (!rows.length) return <Note>Nothing waits.</Note>;
   return (
     <Table
-      name="causes" caption="causes of waiting" rows={rows} order="-waiting" matches={matches}
+      name="causes" caption="causes of waiting" rows={rows} order="-waiting" matches={matches} place={regionPlace} select={regionParts}
       columns={[
         { head: "waiting", title: "the waiting that it costs others, directly or through other waiting", right: true, value: (r) => r.time, text: (r) => nanos(r.time) },
         { head: "of all", right: true, value: (r) => r.time, text: (r) => percent(r.time, all), bar: (r) => r.time / all },
