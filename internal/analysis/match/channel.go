@@ -154,15 +154,24 @@ func (m *matcher) wake(o *Operation) {
 	}
 }
 
-// depart adds a message to those in flight to a process.
+// depart adds a message to those in flight to a process, which are in the order of time: it may have been
+// sent before some that were added earlier.
 func (p *Process) depart(o *Operation) {
-	o.inFlight, o.older, o.newer = true, p.newest, nil
-	if p.newest != nil {
-		p.newest.newer = o
+	before, after := p.newest, (*Operation)(nil)
+	for before != nil && before.Enter > o.Enter {
+		before, after = before.older, before
+	}
+	o.inFlight, o.older, o.newer = true, before, after
+	if before != nil {
+		before.newer = o
 	} else {
 		p.oldest = o
 	}
-	p.newest = o
+	if after != nil {
+		after.older = o
+	} else {
+		p.newest = o
+	}
 }
 
 // arrive removes a message from them.

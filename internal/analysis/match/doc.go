@@ -7,8 +7,11 @@
 //
 // # Order
 //
-// The walk is a simulation of the recorded events: the next event is the earliest entry or
-// exit of a call. A call whose recorded end lies before what it depends on, because clocks
+// The walk is a simulation of the recorded events: the next event is the earliest exit of a call that
+// completes something. A thread then goes on up to its next such call, and enters that one, so that
+// its part of the memory is needed once for several calls: what it posts ahead of time only matters
+// to calls that are left later, and is not shown to others. Processes with several threads do one step
+// at a time, in the order of time. A call whose recorded end lies before what it depends on, because clocks
 // differ or times are not exact, is held back until that has happened. What never happens,
 // because a recording ends early, is not waited for: when nothing else is left to do, the
 // earliest such call is released, and Summary.Unmatched counts it.

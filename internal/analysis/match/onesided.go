@@ -95,7 +95,7 @@ func (m *matcher) accessed(t *Thread) {
 	e := t.Process.epoch(t.word(signature.ObjectWord))
 	kept := e.accesses[:0]
 	for _, o := range e.accesses {
-		if o.Partner != nil && o.Thread == t && o.Event == t.call.Event {
+		if o.Partner != nil && o.Partner.Enter <= t.key && o.Thread == t && o.Event == t.call.Event {
 			t.call.Done = append(t.call.Done, o)
 		} else {
 			kept = append(kept, o)

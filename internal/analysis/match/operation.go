@@ -39,6 +39,7 @@ type Operation struct {
 	excluded  bool // of a collective: it neither waits nor is waited for
 	cancelled bool
 	done      bool
+	before    bool // it was complete before all members of the collective had entered
 	// ID is unique among the operations that are open, and small.
 	ID int
 	// Partner is the other side; nil while it is not posted, or if it is unknown.
@@ -56,6 +57,7 @@ type Operation struct {
 	// call; 0 if it is unknown, or differs from peer to peer.
 	Bytes        uint64
 	older, newer *Operation // of the messages on their way to a process
+	later        *Operation // see Thread.hideLater
 }
 
 // WaitsFor returns the operation without which this one cannot complete; of several the one that
@@ -140,7 +142,7 @@ func (c *Collective) neededBy(o *Operation) *Operation {
 	case signature.SyncNeighbours:
 		return c.lastOf(o.Thread.Process.neighbours(c.scope), o)
 	case signature.SyncAll, signature.SyncSome:
-		if c.Last != o && c.Entered == c.Members {
+		if c.Last != o && c.Entered == c.Members && !o.before {
 			return c.Last
 		}
 	}
@@ -191,13 +193,19 @@ func (c *Collective) complete(o *Operation) bool {
 	return true
 }
 
+// follows reports whether o was posted after another operation, which may be nil; at the same time, the
+// thread with the higher index counts as later.
+func (o *Operation) follows(p *Operation) bool {
+	return p == nil || o.Enter > p.Enter || o.Enter == p.Enter && o.Thread.Index >= p.Thread.Index
+}
+
 // enter adds a member.
 func (c *Collective) enter(o *Operation) {
 	c.parts[o.Member] = o
 	c.Entered++
-	if c.Last == nil || o.Enter >= c.Last.Enter {
+	if o.follows(c.Last) {
 		c.Last, c.Before = o, c.Last
-	} else if c.Before == nil || o.Enter >= c.Before.Enter {
+	} else if o.follows(c.Before) {
 		c.Before = o
 	}
 	if o.root {
@@ -209,7 +217,7 @@ func (c *Collective) enter(o *Operation) {
 			s = &c.sides[1]
 		}
 		s.entered++
-		if s.last == nil || o.Enter >= s.last.Enter {
+		if o.follows(s.last) {
 			s.last = o
 		}
 	}

@@ -53,6 +53,7 @@ type Thread struct {
 	forced  bool // it is not held back any more
 	never   bool // the call never returns
 	cut     bool // the walk ends in the call at hand
+	hides   bool // what its call completes was matched after the call was left
 	GoesOn  bool // it makes calls after Trace.End
 
 	*efg.Stream

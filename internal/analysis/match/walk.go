@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/signature"
 )
 
 // Visitor sees the calls of a run: each when it is entered and, unless it never returned, when it
@@ -51,9 +52,8 @@ type matcher struct {
 	trace    *Trace
 	visitor  Visitor
 	summary  Summary
-	queue    queue   // threads that go on
-	nodes    []*node // of the calls at hand, by thread: they need not wait for what is of the thread
-	held     queue   // threads that are held back
+	queue    queue // threads that go on
+	held     queue // threads that are held back
 	channels map[channelKey]*channel
 	spare    []*channel
 	scopes   map[scopeKey]*scope
@@ -74,7 +74,7 @@ func (t *Trace) Walk(ctx context.Context, v Visitor, progress func(done uint64))
 	m := &matcher{
 		trace: t, visitor: v, channels: map[channelKey]*channel{}, scopes: map[scopeKey]*scope{}, groups: map[[2]uint64]*group{},
 		splits: map[splitKey]*Operation{}, windows: map[lockKey]*lockHistory{},
-		queue: newQueue(len(t.Threads)), held: newQueue(len(t.Threads)), nodes: make([]*node, len(t.Threads)),
+		queue: newQueue(len(t.Threads)), held: newQueue(len(t.Threads)),
 	}
 	for _, th := range t.Threads {
 		ok, err := th.fetch(t.End)
@@ -85,15 +85,17 @@ func (t *Trace) Walk(ctx context.Context, v Visitor, progress func(done uint64))
 			m.await(th)
 		}
 	}
+	next := uint64(0) // number of calls after which progress is reported
 	for {
 		if m.queue.empty() && !m.force() {
 			return &m.summary, nil
 		}
 		i := m.queue.first()
-		if err := m.step(t.Threads[i], m.nodes[i]); err != nil {
+		if err := m.step(t.Threads[i]); err != nil {
 			return nil, err
 		}
-		if m.summary.Calls%progressEvery == 0 {
+		if m.summary.Calls >= next {
+			next = m.summary.Calls + progressEvery
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
@@ -104,57 +106,75 @@ func (t *Trace) Walk(ctx context.Context, v Visitor, progress func(done uint64))
 	}
 }
 
-// step lets the thread whose turn it is enter or leave its call, which is at node n.
-func (m *matcher) step(t *Thread, n *node) error {
-	if !t.left {
+// step lets the thread whose turn it is leave its call, if it has one, and enter the next ones.
+func (m *matcher) step(t *Thread) error {
+	if t.left {
+		if !t.decided {
+			m.decide(t)
+			t.decided = true
+		}
+		if !m.ready(t) {
+			return nil
+		}
+		frees := t.nodes[t.call.Node].freed != 0 // what is made next may have the same name
+		if more, err := m.leaveAndFetch(t); !more {
+			return err
+		}
+		if !t.alone || frees {
+			m.await(t)
+			return nil
+		}
+	}
+	return m.goOn(t)
+}
+
+// mostAhead is how many calls a thread makes in one step.
+const mostAhead = 1 << 10
+
+// goOn enters calls of a thread up to one that has to be left in its turn.
+func (m *matcher) goOn(t *Thread) error {
+	for range mostAhead {
+		n := &t.nodes[t.call.Node]
 		m.enterCall(t, n)
-		if t.never || t.cut {
+		switch {
+		case t.never, t.cut:
 			if t.never {
 				m.summary.Unfinished++
 			}
 			m.queue.remove(t)
 			return nil
+		case !t.alone || !n.quiet && !t.foundNothing(n):
+			t.left, t.key = true, t.call.Exit
+			m.queue.put(t)
+			return nil
 		}
-		if n.quiet && t.alone {
-			return m.leaveAndGoOn(t)
+		if more, err := m.leaveAndFetch(t); !more {
+			return err
 		}
-		t.left, t.key = true, t.call.Exit
-		m.queue.put(t)
-		return nil
-	}
-	if !t.decided {
-		m.decide(t)
-		t.decided = true
-	}
-	if !m.ready(t) {
-		m.queue.remove(t)
-		m.held.put(t)
-		return nil
-	}
-	return m.leaveAndGoOn(t)
-}
-
-// leaveAndGoOn ends a call, and goes to the next one of the thread.
-func (m *matcher) leaveAndGoOn(t *Thread) error {
-	m.leaveCalls(t)
-	m.summary.Calls++
-	more, err := t.fetch(m.trace.End)
-	if err != nil {
-		return err
-	}
-	if !more {
-		m.queue.remove(t)
-		return nil
 	}
 	m.await(t)
 	return nil
 }
 
+// leaveAndFetch ends a call, and goes to the next one of the thread; false if there is none.
+func (m *matcher) leaveAndFetch(t *Thread) (bool, error) {
+	m.leaveCalls(t)
+	m.summary.Calls++
+	more, err := t.fetch(m.trace.End)
+	if !more {
+		m.queue.remove(t)
+	}
+	return more, err
+}
+
 // await puts a thread in the queue that is about to enter a call.
 func (m *matcher) await(t *Thread) {
-	m.nodes[t.Index] = &t.nodes[t.call.Node]
+	t.key = t.call.Enter
 	m.queue.put(t)
 }
+
+// foundNothing reports whether the call is a poll that was unsuccessful.
+func (t *Thread) foundNothing(n *node) bool { return n.poll != 0 && t.word(int(n.poll)) == 0 }
 
 // enterCall posts what a call does.
 func (m *matcher) enterCall(t *Thread, n *node) {
@@ -235,26 +255,62 @@ func (m *matcher) abandon(t *Thread, n *node) {
 }
 
 // ready reports whether all that a call depends on has happened. If not, the thread waits for
-// the first that has not.
+// the first that has not, or for the time of the last.
 func (m *matcher) ready(t *Thread) bool {
 	if t.forced {
 		return true
 	}
+	latest, optional := t.key, t.key
 	for _, o := range t.call.Done {
 		switch o.Kind {
 		case TakePart:
-			if c := o.Collective; !c.scope.broken && !c.complete(o) {
+			c := o.Collective
+			switch {
+			case c.scope.broken:
+			case c.Proc.Sync == signature.SyncSome:
+				optional = max(optional, c.Last.Enter)
+			case !c.complete(o):
 				c.waiters = append(c.waiters, t)
+				m.hold(t)
 				return false
+			default:
+				if w := o.WaitsFor(); w != nil {
+					latest = max(latest, w.Enter)
+				}
 			}
 		case ReceiveMessage, ProbeMessage, StartAccess, WaitExposure:
-			if o.Partner == nil && o.channel != nil && !o.cancelled {
+			switch {
+			case o.Partner == nil:
+				if o.channel == nil || o.cancelled {
+					continue
+				}
 				o.waiter = t
+				m.hold(t)
 				return false
+			case o.cancelled:
+				optional = max(optional, o.Partner.Enter)
+			default:
+				latest = max(latest, o.Partner.Enter)
+			}
+		default:
+			if o.Partner != nil {
+				optional = max(optional, o.Partner.Enter)
 			}
 		}
 	}
+	if latest > t.key {
+		t.key = latest
+		m.queue.put(t)
+		return false
+	}
+	t.hides = optional > t.key
 	return true
+}
+
+// hold takes a thread out of the queue until it is released.
+func (m *matcher) hold(t *Thread) {
+	m.queue.remove(t)
+	m.held.set(t.Index, min(t.call.Exit, last))
 }
 
 // release lets a thread go on that is held back, if it still is.
@@ -291,8 +347,14 @@ func (m *matcher) force() bool {
 // leaveCalls ends a call.
 func (m *matcher) leaveCalls(t *Thread) {
 	n := &t.nodes[t.call.Node]
-	t.call.FoundNothing = n.poll != 0 && t.word(int(n.poll)) == 0
+	t.call.FoundNothing = t.foundNothing(n)
+	if t.hides {
+		t.hideLater()
+	}
 	m.visitor.Exit(&t.call)
+	if t.hides {
+		t.showLater()
+	}
 	for _, o := range t.call.Done {
 		m.complete(o, &t.call)
 	}
@@ -308,6 +370,29 @@ func (m *matcher) leaveCalls(t *Thread) {
 		t.polls, t.tight = t.call.Enter, 0
 	}
 	t.polling, t.polled = t.call.FoundNothing, t.call.Exit
+}
+
+// hideLater hides what was posted after a call was left, and for which it therefore did not wait: threads
+// enter calls ahead of time.
+func (t *Thread) hideLater() {
+	for _, o := range t.call.Done {
+		switch c := o.Collective; {
+		case c != nil:
+			o.before = c.Proc.Sync == signature.SyncSome && c.Last.Enter > t.key
+		case o.Partner != nil && o.Partner.Enter > t.key:
+			o.later, o.Partner = o.Partner, nil
+		}
+	}
+}
+
+// showLater undoes hideLater.
+func (t *Thread) showLater() {
+	t.hides = false
+	for _, o := range t.call.Done {
+		if o.later != nil {
+			o.Partner, o.later = o.later, nil
+		}
+	}
 }
 
 // complete ends an operation.
