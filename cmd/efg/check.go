@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -13,12 +12,13 @@ import (
 
 	"github.com/efg-tools/efg/internal/analysis/check"
 	"github.com/efg-tools/efg/internal/jsondoc"
+	"github.com/efg-tools/efg/internal/terminal"
 )
 
 type checkOptions struct {
 	clock string
 	top   int
-	json  bool
+	answerForm
 }
 
 func newCheck() *cobra.Command {
@@ -47,7 +47,7 @@ hung, 1 if anything else was found, 0 if nothing was. See docs/check.md.`,
 	f := cmd.Flags()
 	clockFlag(cmd, &opt.clock)
 	f.IntVar(&opt.top, "top", 20, "findings to show per kind; 0: all")
-	f.BoolVar(&opt.json, "json", false, "write JSON")
+	opt.dataFlags(cmd, "findings")
 	return cmd
 }
 
@@ -55,7 +55,7 @@ func checkRun(path string, opt *checkOptions, out, errOut io.Writer) error {
 	if err := checkTop(opt.top, "findings"); err != nil {
 		return err
 	}
-	r, err := openShown(path, opt.json)
+	r, err := openShown(path, opt.data())
 	if err != nil {
 		return err
 	}
@@ -70,8 +70,8 @@ func checkRun(path string, opt *checkOptions, out, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
-	err = writeAnswer(out, opt.json, func() any { return jsondoc.NewCheck(path, rep) },
-		func(w *bufio.Writer) { writeCheck(w, path, rep, opt.top) })
+	err = opt.write(out, func() any { return jsondoc.NewCheck(path, rep) },
+		func(w *terminal.Screen) { writeCheck(w, path, rep, opt.top) })
 	switch {
 	case err != nil:
 		return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -14,12 +13,13 @@ import (
 	"github.com/efg-tools/efg/internal/analysis/match"
 	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/rankset"
+	"github.com/efg-tools/efg/internal/terminal"
 	"github.com/efg-tools/efg/internal/units"
 )
 
 type clocksOptions struct {
-	top  int
-	json bool
+	top int
+	answerForm
 }
 
 func newClocks() *cobra.Command {
@@ -46,7 +46,7 @@ docs/clocks.md.`,
 	}
 	f := cmd.Flags()
 	f.IntVar(&opt.top, "top", 20, "rows in each table; 0: all")
-	f.BoolVar(&opt.json, "json", false, "write JSON")
+	opt.flags(cmd, "machines")
 	return cmd
 }
 
@@ -54,7 +54,7 @@ func showClocks(ctx context.Context, path string, opt *clocksOptions, out, errOu
 	if err := checkTop(opt.top, "rows"); err != nil {
 		return err
 	}
-	r, err := openShown(path, opt.json)
+	r, err := openShown(path, opt.data())
 	if err != nil {
 		return err
 	}
@@ -68,8 +68,8 @@ func showClocks(ctx context.Context, path string, opt *clocksOptions, out, errOu
 	if err != nil {
 		return err
 	}
-	return writeAnswer(out, opt.json, func() any { return jsondoc.NewClocks(path, len(r.Procs), rep) },
-		func(w *bufio.Writer) { writeClocks(w, path, len(r.Procs), rep, opt.top) })
+	return opt.write(out, func() any { return jsondoc.NewClocks(path, len(r.Procs), rep) },
+		func(w *terminal.Screen) { writeClocks(w, path, len(r.Procs), rep, opt.top) })
 }
 
 func writeClocks(w io.Writer, path string, ranks int, rep *clocks.Report, top int) {
@@ -98,9 +98,9 @@ func contradictionText(c clocks.Contradictions) string {
 
 func machineTable(w io.Writer, rep *clocks.Report, top int) {
 	list := rep.Machines[:cutRows(w, "Machines", len(rep.Machines), top)]
-	t := &table{}
-	t.left("machine", "ranks", "clock by")
-	t.right("offset", "rate", "within", "windows")
+	t := &terminal.Table{}
+	t.Left("machine", "ranks", "clock by")
+	t.Right("offset", "rate", "within", "windows")
 	for i := range list {
 		m := &list[i]
 		by, row := "its own", []string{"-", "-", "-", "-"}
@@ -110,9 +110,9 @@ func machineTable(w io.Writer, rep *clocks.Report, top int) {
 		case i > 0:
 			by = "its own: not aligned"
 		}
-		t.row(append([]string{hostText(m.Host), rankset.Text(m.Ranks), by}, row...)...)
+		t.Row(append([]string{hostText(m.Host), rankset.Text(m.Ranks), by}, row...)...)
 	}
-	t.write(w)
+	t.Write(w)
 }
 
 func hostText(host string) string {
@@ -140,9 +140,9 @@ func signedTime(ns int64) string {
 
 // windowTable shows the windows of machines that have several.
 func clockWindows(w io.Writer, rep *clocks.Report, top int) {
-	t, rows := &table{}, 0
-	t.left("machine")
-	t.right("from", "to", "offset", "rate", "within")
+	t, rows := &terminal.Table{}, 0
+	t.Left("machine")
+	t.Right("from", "to", "offset", "rate", "within")
 	for i := range rep.Machines {
 		m := &rep.Machines[i]
 		for k := range m.Windows {
@@ -151,13 +151,13 @@ func clockWindows(w io.Writer, rep *clocks.Report, top int) {
 			}
 			if rows++; top == 0 || rows <= top {
 				x := &m.Windows[k]
-				t.row(append([]string{hostText(m.Host), units.Seconds(x.From), units.Seconds(x.To)}, windowCells(x)...)...)
+				t.Row(append([]string{hostText(m.Host), units.Seconds(x.From), units.Seconds(x.To)}, windowCells(x)...)...)
 			}
 		}
 	}
 	if rows > 0 {
 		cutRows(w, "Windows, by the machine's clock", rows, top)
-		t.write(w)
+		t.Write(w)
 	}
 }
 
@@ -166,11 +166,11 @@ func shiftTable(w io.Writer, rep *clocks.Report, top int) {
 		return
 	}
 	list := rep.Ranks[:cutRows(w, "Calls that end later than recorded by aligned clocks", len(rep.Ranks), top)]
-	t := &table{}
-	t.right("rank", "calls", "longest", "total", "first at")
+	t := &terminal.Table{}
+	t.Right("rank", "calls", "longest", "total", "first at")
 	for i := range list {
 		s := &list[i]
-		t.row(fmt.Sprint(s.Rank), grouped(s.Calls), units.Nanoseconds(float64(s.Longest)), units.Nanoseconds(float64(s.Total)), strings.TrimSpace(units.Seconds(s.First)))
+		t.Row(fmt.Sprint(s.Rank), grouped(s.Calls), units.Nanoseconds(float64(s.Longest)), units.Nanoseconds(float64(s.Total)), strings.TrimSpace(units.Seconds(s.First)))
 	}
-	t.write(w)
+	t.Write(w)
 }

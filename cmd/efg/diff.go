@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"strings"
@@ -11,12 +10,13 @@ import (
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis/diff"
 	"github.com/efg-tools/efg/internal/jsondoc"
+	"github.com/efg-tools/efg/internal/terminal"
 )
 
 type diffOptions struct {
 	ranks, failOn string
 	top           int
-	json          bool
+	answerForm
 }
 
 func newDiff() *cobra.Command {
@@ -52,7 +52,7 @@ Everything is computed on the graphs. docs/diff.md defines every column.`,
 	f.StringVar(&opt.ranks, "ranks", "", "two ranks to compare, or the ranks to include, as in 0-3,7 (default all)")
 	f.StringVar(&opt.failOn, "fail-on", "", "with two runs: conditions, as in 'time>5%,bytes>1MiB,structure'")
 	f.IntVar(&opt.top, "top", 20, "rows per table; 0: all")
-	f.BoolVar(&opt.json, "json", false, "write JSON")
+	opt.flags(cmd, "callsites")
 	return cmd
 }
 
@@ -118,10 +118,10 @@ func diffRun(args []string, opt *diffOptions, out, errOut io.Writer) error {
 	}
 	in := diffInput{errOut: errOut}
 	defer in.close()
-	if err := in.open(args, set, opt.json); err != nil {
+	if err := in.open(args, set, opt.data()); err != nil {
 		return err
 	}
-	w := bufio.NewWriter(out)
+	w := opt.screen(out)
 	held, err := in.compare(w, opt, conditions)
 	if failed := w.Flush(); err == nil {
 		err = failed
@@ -133,7 +133,7 @@ func diffRun(args []string, opt *diffOptions, out, errOut io.Writer) error {
 }
 
 // compare writes how ranks or runs differ, and returns the conditions that hold.
-func (in *diffInput) compare(w *bufio.Writer, opt *diffOptions, conditions []diff.Condition) ([]string, error) {
+func (in *diffInput) compare(w *terminal.Screen, opt *diffOptions, conditions []diff.Condition) ([]string, error) {
 	n := len(in.procs[0])
 	switch two := len(in.runs) == 2; {
 	case !two && opt.failOn != "":
@@ -150,7 +150,7 @@ func (in *diffInput) compare(w *bufio.Writer, opt *diffOptions, conditions []dif
 	return nil, diffRanks(w, in, opt)
 }
 
-func diffRuns(w *bufio.Writer, in *diffInput, opt *diffOptions, conditions []diff.Condition) ([]string, error) {
+func diffRuns(w *terminal.Screen, in *diffInput, opt *diffOptions, conditions []diff.Condition) ([]string, error) {
 	bar := in.progress()
 	r, err := diff.NewRuns(in.runs[0], in.runs[1], [2][]int{in.procs[0], in.procs[1]}, bar.show)
 	bar.close()
@@ -168,34 +168,34 @@ func diffRuns(w *bufio.Writer, in *diffInput, opt *diffOptions, conditions []dif
 			held = append(held, heldText(c, r))
 		}
 	}
-	if opt.json {
-		return held, jsondoc.Write(w, jsondoc.NewRunsDiff(in.files, r, held))
+	if opt.data() {
+		return held, opt.writeData(w, jsondoc.NewRunsDiff(in.files, r, held))
 	}
-	(&diffWriter{Writer: w, top: opt.top}).runs(in, r)
+	(&diffWriter{Screen: w, top: opt.top}).runs(in, r)
 	return held, nil
 }
 
-func diffPair(w *bufio.Writer, files []string, ranks [2]diff.Rank, opt *diffOptions) error {
+func diffPair(w *terminal.Screen, files []string, ranks [2]diff.Rank, opt *diffOptions) error {
 	p, err := diff.NewPair(ranks[0], ranks[1])
 	if err != nil {
 		return err
 	}
-	if opt.json {
-		return jsondoc.Write(w, jsondoc.NewPair(files, p))
+	if opt.data() {
+		return opt.writeData(w, jsondoc.NewPair(files, p))
 	}
-	(&diffWriter{Writer: w, top: opt.top}).pair(files, p)
+	(&diffWriter{Screen: w, top: opt.top}).pair(files, p)
 	return nil
 }
 
-func diffRanks(w *bufio.Writer, in *diffInput, opt *diffOptions) error {
+func diffRanks(w *terminal.Screen, in *diffInput, opt *diffOptions) error {
 	file, bar := in.files[0], in.progress()
 	o, err := diff.NewOverview(in.runs[0], in.procs[0], bar.show)
 	bar.close()
 	if err != nil {
 		return err
 	}
-	if opt.json {
-		return jsondoc.Write(w, jsondoc.NewOverview(file, o))
+	if opt.data() {
+		return opt.writeData(w, jsondoc.NewOverview(file, o))
 	}
-	return (&diffWriter{Writer: w, top: opt.top}).overview(file, o)
+	return (&diffWriter{Screen: w, top: opt.top}).overview(file, o)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/efg-tools/efg/internal/analysis/diff"
 	"github.com/efg-tools/efg/internal/rankset"
+	"github.com/efg-tools/efg/internal/terminal"
 	"github.com/efg-tools/efg/internal/units"
 )
 
@@ -31,12 +32,12 @@ func (w *diffWriter) overview(file string, o *diff.Overview) error {
 }
 
 func (w *diffWriter) classes(o *diff.Overview) {
-	t := &table{}
-	t.right("class", "count", "nodes", "edges", "calls/rank", "bytes/rank")
+	t := &terminal.Table{}
+	t.Right("class", "count", "nodes", "edges", "calls/rank", "bytes/rank")
 	if o.Timed {
-		t.right("time/rank")
+		t.Right("time/rank")
 	}
-	t.left("ranks")
+	t.Names("ranks")
 	for i := range w.shown(len(o.Classes)) {
 		c := &o.Classes[i]
 		n := uint64(len(c.Ranks))
@@ -44,10 +45,10 @@ func (w *diffWriter) classes(o *diff.Overview) {
 		if o.Timed {
 			cells = append(cells, units.Nanoseconds(float64(c.Total.Time)/float64(n)))
 		}
-		t.row(append(cells, cut(rankset.Text(c.Ranks)))...)
+		t.Row(append(cells, cut(rankset.Text(c.Ranks)))...)
 	}
 	w.title("Classes", len(o.Classes), "ranks with equal graphs; SHAPE.ARGUMENTS, the largest shape first")
-	t.write(w)
+	t.Write(w)
 }
 
 func className(c *diff.Class) string { return fmt.Sprintf("%d.%d", c.Shape, c.Number) }
@@ -57,10 +58,10 @@ func (w *diffWriter) against(o *diff.Overview) error {
 	if len(o.Classes) < 2 {
 		return nil
 	}
-	t := &table{}
-	t.right("class", "rank", "event")
-	t.left("its call", fmt.Sprintf("call of class 1.1 (rank %d)", o.Classes[0].Ranks[0]))
-	t.right("nodes", "edges", "calls", "bytes")
+	t := &terminal.Table{}
+	t.Right("class", "rank", "event")
+	t.Names("its call", fmt.Sprintf("call of class 1.1 (rank %d)", o.Classes[0].Ranks[0]))
+	t.Right("nodes", "edges", "calls", "bytes")
 	n := w.shown(len(o.Classes))
 	for i := 1; i < n; i++ {
 		p, err := o.Against(i)
@@ -81,12 +82,12 @@ func (w *diffWriter) against(o *diff.Overview) error {
 				edges[side] += p.Threads[k].Edges[side]
 			}
 		}
-		t.row(className(&o.Classes[i]), fmt.Sprint(p.Ranks[1]), at, cut(texts[1]), cut(texts[0]), fmt.Sprintf("%+d", nodes[1]-nodes[0]),
+		t.Row(className(&o.Classes[i]), fmt.Sprint(p.Ranks[1]), at, cut(texts[1]), cut(texts[0]), fmt.Sprintf("%+d", nodes[1]-nodes[0]),
 			fmt.Sprintf("%+d", edges[1]-edges[0]), change(float64(p.Total[0].Calls), float64(p.Total[1].Calls)),
 			change(float64(p.Total[0].Bytes), float64(p.Total[1].Bytes)))
 	}
 	fmt.Fprintf(w, "\nAgainst class 1.1: the first event that differs (*: only in arguments or results, calls are the same)\n")
-	t.write(w)
+	t.Write(w)
 	return nil
 }
 
@@ -108,12 +109,13 @@ func firstDivergence(p *diff.Pair) (part *diff.Divergence, arguments bool) {
 
 // imbalance writes the callsites where ranks differ.
 func (w *diffWriter) imbalance(o *diff.Overview) {
-	t := &table{}
-	t.left("callsite", "procedure")
-	t.right("ranks", "calls", "max", "bytes", "max", "imbalance")
+	t := &terminal.Table{}
+	t.Names("callsite")
+	t.Left("procedure")
+	t.Details("ranks", "calls", "max", "bytes", "max", "imbalance")
 	order := "by bytes"
 	if o.Timed {
-		t.right("time", "max", "of rank", "imbalance", "cost")
+		t.Right("time", "max", "of rank", "imbalance", "cost")
 		order = "by time"
 	}
 	var rows [][]string
@@ -133,9 +135,11 @@ func (w *diffWriter) imbalance(o *diff.Overview) {
 		fmt.Fprintf(w, "\nImbalance: none\n")
 		return
 	}
-	t.rows = rows[:w.shown(len(rows))]
+	for _, cells := range rows[:w.shown(len(rows))] {
+		t.Row(cells...)
+	}
 	w.title("Imbalance", len(rows), "means and maxima over the ranks that make the call, "+order+" by which the maximum exceeds the mean")
-	t.write(w)
+	t.Write(w)
 }
 
 // siteText is a callsite, or a text for all of them together.
@@ -162,21 +166,23 @@ func (w *diffWriter) outliers(o *diff.Overview) {
 		fmt.Fprintf(w, "\nOutliers: none\n")
 		return
 	}
-	t := &table{}
-	t.left("what", "callsite", "procedure")
-	t.right("among", "median", "farthest", "of rank", "score", "shift", "KS")
-	t.left("ranks")
+	t := &terminal.Table{}
+	t.Left("what")
+	t.Names("callsite")
+	t.Left("procedure")
+	t.Right("among", "median", "farthest", "of rank", "score", "shift", "KS")
+	t.Names("ranks")
 	for i := range w.shown(len(o.Outliers)) {
 		x := &o.Outliers[i]
 		moved, apart := "-", "-"
 		if x.Metric == diff.TimeMetric {
 			moved, apart = units.Nanoseconds(x.Shift), fmt.Sprintf("%.2f", x.KS)
 		}
-		t.row(string(x.Metric), siteText(x.Op, x.Site), x.Op, grouped(uint64(x.Among)), amount(x.Metric, x.Median), amount(x.Metric, x.Value),
+		t.Row(string(x.Metric), siteText(x.Op, x.Site), x.Op, grouped(uint64(x.Among)), amount(x.Metric, x.Median), amount(x.Metric, x.Value),
 			fmt.Sprint(x.Rank), fmt.Sprintf("%.1f", x.Score), moved, apart, cut(rankset.Text(x.Ranks)))
 	}
 	w.title("Outliers", len(o.Outliers), "ranks far from the median of their shape")
-	t.write(w)
+	t.Write(w)
 }
 
 func amount(m diff.Metric, v float64) string {

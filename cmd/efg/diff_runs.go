@@ -7,6 +7,7 @@ import (
 
 	"github.com/efg-tools/efg/internal/analysis/diff"
 	"github.com/efg-tools/efg/internal/rankset"
+	"github.com/efg-tools/efg/internal/terminal"
 	"github.com/efg-tools/efg/internal/units"
 )
 
@@ -36,16 +37,16 @@ func (w *diffWriter) runs(in *diffInput, r *diff.Runs) {
 		}
 	}
 	fmt.Fprintln(w)
-	t := &table{}
-	t.left("")
-	t.right("first", "second", "change")
-	t.row("ranks", grouped(uint64(r.Ranks[0])), grouped(uint64(r.Ranks[1])), change(float64(r.Ranks[0]), float64(r.Ranks[1])))
+	t := &terminal.Table{}
+	t.Left("")
+	t.Right("first", "second", "change")
+	t.Row("ranks", grouped(uint64(r.Ranks[0])), grouped(uint64(r.Ranks[1])), change(float64(r.Ranks[0]), float64(r.Ranks[1])))
 	w.totals(t, &r.Total, timed)
 	if timed {
 		a, b := float64(r.Running[0]), float64(r.Running[1])
-		t.row("without MPI_Init, MPI_Finalize", units.Nanoseconds(a), units.Nanoseconds(b), change(a, b))
+		t.Row("without MPI_Init, MPI_Finalize", units.Nanoseconds(a), units.Nanoseconds(b), change(a, b))
 	}
-	t.write(w)
+	t.Write(w)
 	switch {
 	case r.Identical():
 		fmt.Fprintf(w, "\nThe runs are identical: the same ranks, calls, arguments, order and bytes%s\n", w.timesNote(r, timed))
@@ -74,13 +75,13 @@ var matches = map[diff.Match]string{
 
 // pairs writes the matched classes.
 func (w *diffWriter) pairs(r *diff.Runs, timed bool) {
-	t := &table{}
-	t.left("matched by")
-	t.right("ranks", "", "calls/rank", "", "change", "bytes/rank", "", "change")
+	t := &terminal.Table{}
+	t.Left("matched by")
+	t.Right("ranks", "", "calls/rank", "", "change", "bytes/rank", "", "change")
 	if timed {
-		t.right("time/rank", "", "change")
+		t.Right("time/rank", "", "change")
 	}
-	t.left("ranks of the first", "of the second")
+	t.Names("ranks of the first", "of the second")
 	for i := range w.shown(len(r.Classes)) {
 		c := &r.Classes[i]
 		var calls, bytes, time [2]float64
@@ -98,10 +99,10 @@ func (w *diffWriter) pairs(r *diff.Runs, timed bool) {
 		if slices.Equal(c.Ranks[0], c.Ranks[1]) {
 			second = "the same"
 		}
-		t.row(append(cells, cut(rankset.Text(c.Ranks[0])), second)...)
+		t.Row(append(cells, cut(rankset.Text(c.Ranks[0])), second)...)
 	}
 	w.title("Classes", len(r.Classes), "ranks matched with those of the other run, the largest first")
-	t.write(w)
+	t.Write(w)
 }
 
 // structure writes the calls and steps that only one run has.
@@ -109,17 +110,20 @@ func (w *diffWriter) structure(r *diff.Runs) {
 	if len(r.Structure) == 0 {
 		return
 	}
-	t := &table{}
-	t.left("only in", "what", "callsite", "procedure", "to", "")
-	t.right("ranks")
+	t := &terminal.Table{}
+	t.Left("only in", "what")
+	t.Names("callsite")
+	t.Left("procedure")
+	t.Names("to", "")
+	t.Right("ranks")
 	for i := range w.shown(len(r.Structure)) {
 		s := &r.Structure[i]
 		what := "call"
 		if s.To != "" {
 			what = "step"
 		}
-		t.row([]string{"first", "second"}[s.Side], what, s.Site, s.Op, s.ToSite, s.To, grouped(uint64(s.Ranks)))
+		t.Row([]string{"first", "second"}[s.Side], what, s.Site, s.Op, s.ToSite, s.To, grouped(uint64(s.Ranks)))
 	}
 	w.title("Structure", len(r.Structure), "calls, and steps between them, in only one run")
-	t.write(w)
+	t.Write(w)
 }

@@ -1,18 +1,18 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"math"
 	"strings"
 
 	"github.com/efg-tools/efg/internal/analysis/diff"
+	"github.com/efg-tools/efg/internal/terminal"
 	"github.com/efg-tools/efg/internal/units"
 )
 
 // diffWriter writes differences as tables.
 type diffWriter struct {
-	*bufio.Writer
+	*terminal.Screen
 	top int
 }
 
@@ -41,9 +41,9 @@ func (w *diffWriter) pair(files []string, p *diff.Pair) {
 		names = [2]string{"first " + names[0], "second " + names[1]}
 	}
 	timed := p.Timed[0] && p.Timed[1]
-	t := &table{}
-	t.left("")
-	t.right(names[0], names[1], "change")
+	t := &terminal.Table{}
+	t.Left("")
+	t.Right(names[0], names[1], "change")
 	w.totals(t, &p.Total, timed)
 	for i := range p.Threads {
 		h := &p.Threads[i]
@@ -51,11 +51,11 @@ func (w *diffWriter) pair(files []string, p *diff.Pair) {
 		if len(p.Threads) > 1 {
 			of = fmt.Sprint("thread ", h.Thread, ": ")
 		}
-		t.row(of+"nodes", fmt.Sprint(h.Nodes[0]), fmt.Sprint(h.Nodes[1]), change(float64(h.Nodes[0]), float64(h.Nodes[1])))
-		t.row(of+"edges", fmt.Sprint(h.Edges[0]), fmt.Sprint(h.Edges[1]), change(float64(h.Edges[0]), float64(h.Edges[1])))
+		t.Row(of+"nodes", fmt.Sprint(h.Nodes[0]), fmt.Sprint(h.Nodes[1]), change(float64(h.Nodes[0]), float64(h.Nodes[1])))
+		t.Row(of+"edges", fmt.Sprint(h.Edges[0]), fmt.Sprint(h.Edges[1]), change(float64(h.Edges[0]), float64(h.Edges[1])))
 	}
 	fmt.Fprintln(w)
-	t.write(w)
+	t.Write(w)
 	for i := range p.Threads {
 		w.divergence(&p.Threads[i], len(p.Threads) > 1, names)
 	}
@@ -78,12 +78,12 @@ func (w *diffWriter) untimed(timed [2]bool, names [2]string) {
 }
 
 // totals adds the rows of calls, bytes and time.
-func (w *diffWriter) totals(t *table, side *[2]diff.Totals, timed bool) {
+func (w *diffWriter) totals(t *terminal.Table, side *[2]diff.Totals, timed bool) {
 	a, b := &side[0], &side[1]
-	t.row("calls", grouped(a.Calls), grouped(b.Calls), change(float64(a.Calls), float64(b.Calls)))
-	t.row("bytes", byteText(a.Bytes), byteText(b.Bytes), change(float64(a.Bytes), float64(b.Bytes)))
+	t.Row("calls", grouped(a.Calls), grouped(b.Calls), change(float64(a.Calls), float64(b.Calls)))
+	t.Row("bytes", byteText(a.Bytes), byteText(b.Bytes), change(float64(a.Bytes), float64(b.Bytes)))
 	if timed {
-		t.row("time in MPI", units.Nanoseconds(float64(a.Time.Sum)), units.Nanoseconds(float64(b.Time.Sum)), change(float64(a.Time.Sum), float64(b.Time.Sum)))
+		t.Row("time in MPI", units.Nanoseconds(float64(a.Time.Sum)), units.Nanoseconds(float64(b.Time.Sum)), change(float64(a.Time.Sum), float64(b.Time.Sum)))
 	}
 }
 
@@ -146,15 +146,18 @@ func (w *diffWriter) items(p *diff.Pair, names [2]string, timed bool) {
 	if len(p.Items) == 0 {
 		return
 	}
-	t := &table{}
-	t.left("what", "callsite", "procedure", "node", "at")
-	t.right("calls", "", "bytes", "")
+	t := &terminal.Table{}
+	t.Left("what")
+	t.Names("callsite")
+	t.Left("procedure", "node")
+	t.Names("at")
+	t.Right("calls", "", "bytes", "")
 	order := "by bytes, then calls"
 	if timed {
-		t.right("time", "")
+		t.Right("time", "")
 		order = "by time, bytes and calls"
 	}
-	t.left(names[0], names[1])
+	t.Left(names[0], names[1])
 	for i := range w.shown(len(p.Items)) {
 		it := &p.Items[i]
 		what, at := itemText(it)
@@ -170,10 +173,10 @@ func (w *diffWriter) items(p *diff.Pair, names [2]string, timed bool) {
 		if timed {
 			cells = append(cells, nanoCell(it.Time[0]), nanoCell(it.Time[1]))
 		}
-		t.row(append(cells, cut(text[0]), cut(text[1]))...)
+		t.Row(append(cells, cut(text[0]), cut(text[1]))...)
 	}
 	w.title("Structure", len(p.Items), order)
-	t.write(w)
+	t.Write(w)
 }
 
 // itemText describes what differs, and where.
@@ -212,12 +215,13 @@ func (w *diffWriter) changes(list []diff.Change, names [2]string, timed bool) {
 	if len(list) == 0 {
 		return
 	}
-	t := &table{}
-	t.left("callsite", "procedure")
-	t.right("calls", "", "bytes", "")
+	t := &terminal.Table{}
+	t.Names("callsite")
+	t.Left("procedure")
+	t.Right("calls", "", "bytes", "")
 	order := "by bytes, then calls"
 	if timed {
-		t.right("time", "", "change", "cost", "shift", "KS")
+		t.Right("time", "", "change", "cost", "shift", "KS")
 		order = "by what they cost in time"
 	}
 	for i := range w.shown(len(list)) {
@@ -228,10 +232,10 @@ func (w *diffWriter) changes(list []diff.Change, names [2]string, timed bool) {
 			cells = append(cells, timeCell(a), timeCell(b), change(float64(a.Time.Sum), float64(b.Time.Sum)),
 				signed(c.TimeChange()), shift(c.Distance, a, b), ks(c.Distance, a, b))
 		}
-		t.row(cells...)
+		t.Row(cells...)
 	}
 	w.title(fmt.Sprintf("Callsites: %s and %s", names[0], names[1]), len(list), order)
-	t.write(w)
+	t.Write(w)
 }
 
 // nanoCell is units.Nanoseconds for tables, where 0 would only distract.

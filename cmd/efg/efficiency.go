@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"github.com/efg-tools/efg/internal/analysis/efficiency"
 	"github.com/efg-tools/efg/internal/analysis/sections"
 	"github.com/efg-tools/efg/internal/jsondoc"
+	"github.com/efg-tools/efg/internal/terminal"
 	"github.com/efg-tools/efg/internal/units"
 )
 
@@ -23,7 +23,7 @@ type efficiencyOptions struct {
 	phases  bool
 	clock   string
 	top     int
-	json    bool
+	answerForm
 }
 
 // scalings are the values of --scaling.
@@ -69,7 +69,7 @@ rest times of any kind. See docs/efficiency.md.`,
 	f.BoolVar(&opt.phases, "phases", false, "show each kind of phases, too")
 	clockFlag(cmd, &opt.clock)
 	f.IntVar(&opt.top, "top", 10, "callsites whose models to show; 0: all")
-	f.BoolVar(&opt.json, "json", false, "write JSON")
+	opt.flags(cmd, "runs")
 	return cmd
 }
 
@@ -100,8 +100,8 @@ func showEfficiency(paths []string, opt *efficiencyOptions, out, errOut io.Write
 		runs, times = append(runs, r), append(times, sites)
 	}
 	c, models := efficiency.Compare(runs, scaling), efficiency.Models(runs, times)
-	return writeAnswer(out, opt.json, func() any { return jsondoc.NewEfficiency(paths, runs, c, models) },
-		func(w *bufio.Writer) {
+	return opt.write(out, func() any { return jsondoc.NewEfficiency(paths, runs, c, models) },
+		func(w *terminal.Screen) {
 			writeEfficiency(w, paths, runs, c)
 			writeModels(w, paths, runs, models, opt.top)
 		})
@@ -141,10 +141,11 @@ func writeModels(w io.Writer, paths []string, runs []*efficiency.Run, models []e
 	}
 	title := fmt.Sprintf("Growth: mean time of a rank, and what to expect of %s ranks", grouped(uint64(ahead)))
 	models = models[:cutRows(w, title, len(models), top)]
-	t := &table{}
-	t.right(paths...)
-	t.right("expected", "error")
-	t.left("grows with", "in")
+	t := &terminal.Table{}
+	t.Right(paths...)
+	t.Right("expected", "error")
+	t.Left("grows with")
+	t.Names("in")
 	for i := range models {
 		m := &models[i]
 		var cells []string
@@ -158,21 +159,21 @@ func writeModels(w io.Writer, paths []string, runs []*efficiency.Run, models []e
 		if m.Op != "" {
 			in = strings.TrimSpace(m.Op + " " + m.Site.Site)
 		}
-		t.row(append(cells, units.Nanoseconds(m.Ahead), fmt.Sprintf("%.0f%%", 100*m.Error), growth, in)...)
+		t.Row(append(cells, units.Nanoseconds(m.Ahead), fmt.Sprintf("%.0f%%", 100*m.Error), growth, in)...)
 	}
-	t.write(w)
+	t.Write(w)
 }
 
-func writeEfficiency(w *bufio.Writer, paths []string, runs []*efficiency.Run, c *efficiency.Comparison) {
-	t := &table{}
-	t.left("")
-	t.right(paths...)
+func writeEfficiency(w *terminal.Screen, paths []string, runs []*efficiency.Run, c *efficiency.Comparison) {
+	t := &terminal.Table{}
+	t.Left("")
+	t.Right(paths...)
 	row := func(name string, cell func(i int, r *efficiency.Run) string) {
 		cells := []string{name}
 		for i, r := range runs {
 			cells = append(cells, cell(i, r))
 		}
-		t.row(cells...)
+		t.Row(cells...)
 	}
 	known := func(v float64) string {
 		if v == 0 {
@@ -199,7 +200,7 @@ func writeEfficiency(w *bufio.Writer, paths []string, runs []*efficiency.Run, c 
 		row("global efficiency", func(i int, r *efficiency.Run) string { return known(c.Computation[i] * r.Parallel()) })
 		row("speedup", func(i int, _ *efficiency.Run) string { return fmt.Sprintf("%.2f", c.Speedup[i]) })
 	}
-	t.write(w)
+	t.Write(w)
 	for i, r := range runs {
 		windowTable(w, paths[i], r)
 		loopPartTable(w, paths[i], r)
@@ -213,18 +214,18 @@ func windowTable(w io.Writer, path string, r *efficiency.Run) {
 		return
 	}
 	fmt.Fprintf(w, "\n%s, by time since the run began, MPI_Init and MPI_Finalize included\n", path)
-	t := &table{}
-	t.right("from", "to", "parallel", "load balance", "communication", "longest", "rank")
+	t := &terminal.Table{}
+	t.Right("from", "to", "parallel", "load balance", "communication", "longest", "rank")
 	for _, x := range r.Windows {
 		part := efficiency.Run{Ranks: r.Ranks, Time: x.Time, Useful: x.Useful, Most: x.Most}
 		rank := "-"
 		if x.Most > 0 {
 			rank = fmt.Sprint(x.MostRank)
 		}
-		t.row(units.Nanoseconds(float64(x.Begin)), units.Nanoseconds(float64(x.Begin+x.Time)), fmt.Sprintf("%.1f%%", 100*part.Parallel()),
+		t.Row(units.Nanoseconds(float64(x.Begin)), units.Nanoseconds(float64(x.Begin+x.Time)), fmt.Sprintf("%.1f%%", 100*part.Parallel()),
 			fmt.Sprintf("%.1f%%", 100*part.LoadBalance()), fmt.Sprintf("%.1f%%", 100*part.Communication()), units.Nanoseconds(float64(x.Most)), rank)
 	}
-	t.write(w)
+	t.Write(w)
 }
 
 func loopPartTable(w io.Writer, path string, r *efficiency.Run) {
@@ -236,7 +237,7 @@ func loopPartTable(w io.Writer, path string, r *efficiency.Run) {
 	for i := range r.Loops {
 		partRow(t, &r.Loops[i].Part, sections.LoopText(r.Loops[i].Loop))
 	}
-	t.write(w)
+	t.Write(w)
 }
 
 func phasePartTable(w io.Writer, path string, r *efficiency.Run) {
@@ -249,19 +250,20 @@ func phasePartTable(w io.Writer, path string, r *efficiency.Run) {
 		p := &r.Phases[i]
 		partRow(t, &p.Part, fmt.Sprint(p.Row), placeText(p.From, "begin"), placeText(p.Until, "end"))
 	}
-	t.write(w)
+	t.Write(w)
 }
 
-func partTable(names ...string) *table {
-	t := &table{}
-	t.right("time", "parallel", "load balance", "communication", "mean", "longest", "rank")
-	t.left(names...)
+func partTable(names ...string) *terminal.Table {
+	t := &terminal.Table{}
+	t.Right("time", "parallel", "load balance", "communication")
+	t.Details("mean", "longest", "rank")
+	t.Names(names...)
 	return t
 }
 
-func partRow(t *table, p *efficiency.Part, names ...string) {
+func partRow(t *terminal.Table, p *efficiency.Part, names ...string) {
 	r := p.Run()
-	t.row(append([]string{
+	t.Row(append([]string{
 		units.Nanoseconds(float64(p.Time)), fmt.Sprintf("%.1f%%", 100*r.Parallel()), fmt.Sprintf("%.1f%%", 100*r.LoadBalance()), fmt.Sprintf("%.1f%%", 100*r.Communication()),
 		units.Nanoseconds(float64(p.Useful) / float64(max(p.Ranks, 1))), units.Nanoseconds(float64(p.Most)), fmt.Sprint(p.MostRank),
 	}, names...)...)

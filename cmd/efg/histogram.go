@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/efg-tools/efg/internal/terminal"
 	"github.com/efg-tools/efg/internal/units"
 )
 
@@ -19,14 +20,14 @@ func (w *reportWriter) histogram() {
 			low, high = min(low, i/2), max(high, i/2+1)
 		}
 	}
-	t := &table{}
-	t.left("procedure")
+	t := &terminal.Table{}
+	t.Left("procedure")
 	for b := low; b < high; b++ {
 		head := "<" + powerText(2*b+5)
 		if b == len(w.Total.Time.Bins)/2-1 {
 			head = "more"
 		}
-		t.right(head)
+		t.Right(head)
 	}
 	for i := range w.shown(len(w.Procedures)) {
 		r := &w.Procedures[i]
@@ -39,10 +40,10 @@ func (w *reportWriter) histogram() {
 			}
 			cells = append(cells, grouped(n))
 		}
-		t.row(cells...)
+		t.Row(cells...)
 	}
 	fmt.Fprintf(w, "\nDurations: each bin counts the calls below its upper bound and at or above that of the bin before it\n")
-	t.write(w)
+	t.Write(w)
 }
 
 // powerText writes 2ⁿ nanoseconds.

@@ -15,7 +15,8 @@ import (
 )
 
 func newInfo() *cobra.Command {
-	var asJSON, all bool
+	var form answerForm
+	var all bool
 	cmd := &cobra.Command{
 		Use:   "info FILE",
 		Short: "Summarize a run file",
@@ -25,16 +26,16 @@ which streams of events are complete.`,
 		Args:              argCount(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeRuns(1, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return info(args[0], asJSON, all, cmd.OutOrStdout())
+			return info(args[0], &form, all, cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
+	form.dataFlags(cmd, "streams")
 	cmd.Flags().BoolVar(&all, "all", false, "list every stream even of a large run")
 	return cmd
 }
 
-func info(path string, asJSON, all bool, out io.Writer) error {
-	r, err := openShown(path, asJSON)
+func info(path string, form *answerForm, all bool, out io.Writer) error {
+	r, err := openShown(path, form.data())
 	if err != nil {
 		return err
 	}
@@ -44,12 +45,12 @@ func info(path string, asJSON, all bool, out io.Writer) error {
 		streams += len(r.Procs[i].Streams)
 	}
 	list := all || streams <= fewStreams
-	s, err := jsondoc.NewInfo(path, r, list || asJSON, jsondoc.AllStreams)
+	s, err := jsondoc.NewInfo(path, r, list || form.data(), jsondoc.AllStreams)
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		return jsondoc.Write(out, s)
+	if form.data() {
+		return form.writeData(out, s)
 	}
 	return (&infoWriter{s}).write(out, list)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"strconv"
@@ -13,13 +12,14 @@ import (
 	"github.com/efg-tools/efg/internal/analysis/loops"
 	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/rankset"
+	"github.com/efg-tools/efg/internal/terminal"
 	"github.com/efg-tools/efg/internal/units"
 )
 
 type loopsOptions struct {
 	ranks string
 	top   int
-	json  bool
+	answerForm
 }
 
 func newLoops() *cobra.Command {
@@ -42,7 +42,7 @@ with the same loops are shown together. docs/loops.md defines a loop.`,
 	f := cmd.Flags()
 	f.StringVar(&opt.ranks, "rank", "", "ranks to include, as in 0-3,7 (default all)")
 	f.IntVar(&opt.top, "top", 20, "groups of ranks to show; 0: all")
-	f.BoolVar(&opt.json, "json", false, "write JSON")
+	opt.flags(cmd, "groups.loops")
 	return cmd
 }
 
@@ -50,13 +50,13 @@ func findLoops(path string, opt *loopsOptions, out, errOut io.Writer) error {
 	if err := checkTop(opt.top, "groups"); err != nil {
 		return err
 	}
-	return overRanks(path, opt.ranks, opt.json, errOut, loops.Summarize, func(r *runfile.Run, procs []int, s *loops.Summary) error {
-		return writeAnswer(out, opt.json, func() any { return jsondoc.NewLoops(path, r, s, len(procs)) },
-			func(w *bufio.Writer) { loopsText(w, path, r, s, opt, len(procs)) })
+	return overRanks(path, opt.ranks, opt.data(), errOut, loops.Summarize, func(r *runfile.Run, procs []int, s *loops.Summary) error {
+		return opt.write(out, func() any { return jsondoc.NewLoops(path, r, s, len(procs)) },
+			func(w *terminal.Screen) { loopsText(w, path, r, s, opt, len(procs)) })
 	})
 }
 
-func loopsText(w *bufio.Writer, path string, r *runfile.Run, s *loops.Summary, opt *loopsOptions, procs int) {
+func loopsText(w *terminal.Screen, path string, r *runfile.Run, s *loops.Summary, opt *loopsOptions, procs int) {
 	fmt.Fprintf(w, "file      %s\n", path)
 	if len(r.Meta.Command) > 0 {
 		fmt.Fprintf(w, "command   %s\n", strings.Join(r.Meta.Command, " "))
@@ -102,7 +102,7 @@ func loopCounts(s *loops.Summary) string {
 // maxRanksText is the maximum length of a list of ranks in a title.
 const maxRanksText = 60
 
-func writeLoops(w *bufio.Writer, g *loops.Group, timed bool) {
+func writeLoops(w *terminal.Screen, g *loops.Group, timed bool) {
 	title := "ranks " + shorten(rankset.Text(g.Ranks), maxRanksText)
 	if len(g.Ranks) == 1 {
 		title = fmt.Sprintf("rank %d", g.Ranks[0])
@@ -115,20 +115,28 @@ func writeLoops(w *bufio.Writer, g *loops.Group, timed bool) {
 		return
 	}
 	fmt.Fprintf(w, "\nLoops of %s\n", title)
-	t := &table{}
-	t.left("loop", "begins at", "with")
-	t.right("entered", "iterations", "per entry", "calls/it.", "sent/it.", "received/it.")
+	t := &terminal.Table{}
+	t.Left("loop")
+	t.Names("begins at")
+	t.Left("with")
+	t.Details("entered")
+	t.Right("iterations")
+	t.Details("per entry")
+	t.Right("calls/it.")
+	t.Details("sent/it.", "received/it.")
 	if timed {
-		t.right("MPI/it.", "between/it.", "%app")
+		t.Right("MPI/it.")
+		t.Details("between/it.")
+		t.Shares("%app")
 	}
 	irreducible := false
 	numbers := loops.Numbers(g.Rows)
 	for i := range g.Rows {
 		row := &g.Rows[i]
-		t.row(loopCells(row, numbers[i], g.App, timed)...)
+		t.Row(loopCells(row, numbers[i], g.App, timed)...)
 		irreducible = irreducible || row.Irreducible
 	}
-	t.write(w)
+	t.Write(w)
 	if irreducible {
 		fmt.Fprintf(w, "*: irreducible: entered at several calls, the most frequent of which counts as the start of an iteration, or several such loops entangled\n")
 	}

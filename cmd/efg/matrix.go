@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"math"
@@ -12,11 +11,13 @@ import (
 	"github.com/efg-tools/efg/internal/draw/heatmap"
 	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/rankset"
+	"github.com/efg-tools/efg/internal/terminal"
 )
 
 type matrixOptions struct {
 	analysis.MatrixOptions
 	csv, json bool
+	textForm
 	png       string
 	top, bins int
 	from, to  string
@@ -48,6 +49,7 @@ With --from or --to only a block of the matrix is shown.`,
 	f.BoolVar(&opt.OneSided, "one-sided", false, "include puts, gets and accumulates")
 	f.BoolVar(&opt.csv, "csv", false, "write one line per pair: from,to,bytes,messages")
 	f.BoolVar(&opt.json, "json", false, "write JSON")
+	opt.textForm.flags(cmd)
 	f.StringVar(&opt.from, "from", "", "sending `RANKS`, as in 64-127 (default all)")
 	f.StringVar(&opt.to, "to", "", "receiving `RANKS`, as in 64-127 (default all)")
 	f.IntVar(&opt.bins, "bins", 0, "with --json: sum consecutive ranks into at most `N` rows and columns")
@@ -124,7 +126,7 @@ func writeMatrix(out io.Writer, path string, m *analysis.Matrix, opt *matrixOpti
 			return err
 		}
 	}
-	w := bufio.NewWriter(out)
+	w := opt.screen(out)
 	switch {
 	case opt.json && given:
 		err = jsondoc.Write(w, jsondoc.NewMatrixBlock(path, m, opt.MatrixOptions, block))
@@ -158,7 +160,7 @@ func matrixCSV(w io.Writer, m *analysis.Matrix) error {
 // tableRanks is the maximum number of ranks of a matrix shown as a table.
 const tableRanks = 16
 
-func matrixText(w *bufio.Writer, path string, m *analysis.Matrix, block analysis.Block, opt *matrixOptions) error {
+func matrixText(w *terminal.Screen, path string, m *analysis.Matrix, block analysis.Block, opt *matrixOptions) error {
 	all, sent, received := m.Totals()
 	sent, received = sent[block.From.First:block.From.Last+1], received[block.To.First:block.To.Last+1]
 	fmt.Fprintf(w, "file      %s\n", path)
@@ -192,12 +194,12 @@ func matrixTables(w io.Writer, m *analysis.Matrix, block analysis.Block, sent, r
 		{"Bytes, from the rank of the row to that of the column", func(c analysis.Cell) string { return byteText(c.Bytes) }},
 		{"Messages", func(c analysis.Cell) string { return grouped(c.Messages) }},
 	} {
-		t := &table{}
-		t.right("")
+		t := &terminal.Table{}
+		t.Right("")
 		for to := range received {
-			t.right(fmt.Sprint(block.To.First + to))
+			t.Right(fmt.Sprint(block.To.First + to))
 		}
-		t.right("sent")
+		t.Right("sent")
 		for from := range sent {
 			row := []string{fmt.Sprint(block.From.First + from)}
 			for to := range received {
@@ -207,24 +209,24 @@ func matrixTables(w io.Writer, m *analysis.Matrix, block analysis.Block, sent, r
 				}
 				row = append(row, text)
 			}
-			t.row(append(row, what.text(sent[from]))...)
+			t.Row(append(row, what.text(sent[from]))...)
 		}
 		last := []string{"received"}
 		for to := range received {
 			last = append(last, what.text(received[to]))
 		}
-		t.row(append(last, "")...)
+		t.Row(append(last, "")...)
 		fmt.Fprintf(w, "\n%s\n", what.title)
-		t.write(w)
+		t.Write(w)
 	}
 	return err
 }
 
 // matrixTotals shows how ranks of a block differ in what they send and receive in it.
 func matrixTotals(w io.Writer, block analysis.Block, sent, received []analysis.Cell) {
-	t := &table{}
-	t.left("per rank")
-	t.right("min", "mean", "max", "of rank")
+	t := &terminal.Table{}
+	t.Left("per rank")
+	t.Right("min", "mean", "max", "of rank")
 	for _, row := range []struct {
 		name  string
 		first int // rank
@@ -246,10 +248,10 @@ func matrixTotals(w io.Writer, block analysis.Block, sent, received []analysis.C
 			}
 			sum += v
 		}
-		t.row(row.name, row.text(least), row.text(sum/uint64(len(row.list))), row.text(most), fmt.Sprint(row.first+at))
+		t.Row(row.name, row.text(least), row.text(sum/uint64(len(row.list))), row.text(most), fmt.Sprint(row.first+at))
 	}
 	fmt.Fprintln(w)
-	t.write(w)
+	t.Write(w)
 }
 
 // heaviestPairs lists the pairs that exchange the most data. Collectives over too many ranks to
@@ -280,12 +282,12 @@ func heaviestPairs(w io.Writer, m *analysis.Matrix, top int) error {
 	} else {
 		fmt.Fprintf(w, "\n%s, by bytes\n", title)
 	}
-	t := &table{}
-	t.right("from", "to", "bytes", "messages")
+	t := &terminal.Table{}
+	t.Right("from", "to", "bytes", "messages")
 	for _, e := range list {
-		t.row(fmt.Sprint(e.From), fmt.Sprint(e.To), byteText(e.Bytes), grouped(e.Messages))
+		t.Row(fmt.Sprint(e.From), fmt.Sprint(e.To), byteText(e.Bytes), grouped(e.Messages))
 	}
-	t.write(w)
+	t.Write(w)
 	return nil
 }
 
@@ -301,12 +303,12 @@ func matrixNotes(w io.Writer, m *analysis.Matrix) {
 		return
 	}
 	fmt.Fprintf(w, "\nnote: sends and receives differ in number. Point-to-point messages sent to a rank, and receives it posted:\n")
-	t := &table{}
-	t.right("rank", "sent to it", "receives")
+	t := &terminal.Table{}
+	t.Right("rank", "sent to it", "receives")
 	for _, u := range m.Unmatched[:min(len(m.Unmatched), maxNotes)] {
-		t.row(fmt.Sprint(u.Rank), grouped(u.Sent), grouped(u.Received))
+		t.Row(fmt.Sprint(u.Rank), grouped(u.Sent), grouped(u.Received))
 	}
-	t.write(w)
+	t.Write(w)
 	if n := len(m.Unmatched) - maxNotes; n > 0 {
 		fmt.Fprintf(w, "and %s more ranks\n", grouped(uint64(n)))
 	}

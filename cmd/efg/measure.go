@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/efg-tools/efg/internal/durable"
 	"github.com/efg-tools/efg/internal/network"
+	"github.com/efg-tools/efg/internal/terminal"
 	"github.com/efg-tools/efg/internal/units"
 )
 
@@ -23,6 +23,7 @@ type measureOptions struct {
 	mpicc string
 	pairs int
 	json  bool
+	textForm
 }
 
 func newMeasureNetwork() *cobra.Command {
@@ -51,6 +52,7 @@ while the other ranks sleep; nothing else should run on the hosts. See docs/what
 	f.StringVar(&opt.mpicc, "mpicc", "", "`compiler` of the launcher's MPI library")
 	f.IntVar(&opt.pairs, "pairs", 4, "pairs of ranks to measure on one host, and as many on two")
 	f.BoolVar(&opt.json, "json", false, "write JSON to standard output, too")
+	opt.textForm.flags(cmd)
 	return cmd
 }
 
@@ -79,16 +81,16 @@ func measureNetwork(cmd *cobra.Command, launcher []string, opt *measureOptions) 
 		_, err = cmd.OutOrStdout().Write(data)
 		return err
 	}
-	w := bufio.NewWriter(cmd.OutOrStdout())
+	w := opt.screen(cmd.OutOrStdout())
 	writeNetwork(w, opt.out, n)
 	return w.Flush()
 }
 
 func writeNetwork(w io.Writer, path string, n *network.Network) {
 	fmt.Fprintf(w, "file      %s\nMPI       %s\nranks     %d on %s\n\n", path, shorten(n.MPI, 60), n.Ranks, plural(n.Hosts, "host"))
-	t := &table{}
-	t.left("pairs on")
-	t.right("pairs", "latency", "overhead", "gap", "bandwidth", "sender waits from")
+	t := &terminal.Table{}
+	t.Left("pairs on")
+	t.Right("pairs", "latency", "overhead", "gap", "bandwidth", "sender waits from")
 	names := map[string]string{network.SameHost: "one host", network.OtherHost: "two hosts"}
 	for i := range n.Classes {
 		c := &n.Classes[i]
@@ -99,7 +101,7 @@ func writeNetwork(w io.Writer, path string, n *network.Network) {
 		if c.EagerLimit != nil {
 			eager = grouped(uint64(*c.EagerLimit)+1) + " B"
 		}
-		t.row(names[c.Class], strconv.Itoa(c.Pairs), units.Nanoseconds(c.Latency), units.Nanoseconds(c.Overhead), units.Nanoseconds(c.Gap), bandwidth, eager)
+		t.Row(names[c.Class], strconv.Itoa(c.Pairs), units.Nanoseconds(c.Latency), units.Nanoseconds(c.Overhead), units.Nanoseconds(c.Gap), bandwidth, eager)
 	}
-	t.write(w)
+	t.Write(w)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis/phases"
 	"github.com/efg-tools/efg/internal/jsondoc"
+	"github.com/efg-tools/efg/internal/terminal"
 	"github.com/efg-tools/efg/internal/units"
 )
 
@@ -18,7 +18,7 @@ type phasesOptions struct {
 	ranks string
 	clock string
 	top   int
-	json  bool
+	answerForm
 }
 
 func newPhases() *cobra.Command {
@@ -45,7 +45,7 @@ table shows the difference between the first and the last. See docs/phases.md.`,
 	f.StringVar(&opt.ranks, "rank", "", "ranks to include, as in 0-3,7 (default all)")
 	clockFlag(cmd, &opt.clock)
 	f.IntVar(&opt.top, "top", 40, "rows in the table; 0: all")
-	f.BoolVar(&opt.json, "json", false, "write JSON")
+	opt.flags(cmd, "rows")
 	return cmd
 }
 
@@ -53,13 +53,13 @@ func showPhases(path string, opt *phasesOptions, out, errOut io.Writer) error {
 	if err := checkTop(opt.top, "rows"); err != nil {
 		return err
 	}
-	return overRanks(path, opt.ranks, opt.json, errOut, withClocks(opt.clock, errOut, phases.New), func(r *runfile.Run, _ []int, rep *phases.Report) error {
-		return writeAnswer(out, opt.json, func() any { return jsondoc.NewPhases(path, rep) },
-			func(w *bufio.Writer) { writePhases(w, path, r, rep, opt.top) })
+	return overRanks(path, opt.ranks, opt.data(), errOut, withClocks(opt.clock, errOut, phases.New), func(r *runfile.Run, _ []int, rep *phases.Report) error {
+		return opt.write(out, func() any { return jsondoc.NewPhases(path, rep) },
+			func(w *terminal.Screen) { writePhases(w, path, r, rep, opt.top) })
 	})
 }
 
-func writePhases(w *bufio.Writer, path string, r *runfile.Run, rep *phases.Report, top int) {
+func writePhases(w *terminal.Screen, path string, r *runfile.Run, rep *phases.Report, top int) {
 	fmt.Fprintf(w, "file      %s\n", path)
 	fmt.Fprintf(w, "ranks     %d", rep.Ranks)
 	if rep.Ranks < len(r.Procs) {
@@ -114,12 +114,14 @@ func approximately(r *phases.Row, ns float64) string {
 }
 
 func phaseTable(w io.Writer, rep *phases.Report, rows []phases.Row) {
-	t := &table{}
-	t.right("row", "phases")
-	t.left("from", "until")
-	t.right("calls", "sent")
+	t := &terminal.Table{}
+	t.Right("row", "phases")
+	t.Names("from", "until")
+	t.Details("calls", "sent")
 	if rep.Timed {
-		t.right("time/rank", "MPI", "per phase", "sent/s")
+		t.Right("time/rank")
+		t.Shares("MPI")
+		t.Details("per phase", "sent/s")
 	}
 	for i := range rows {
 		r := &rows[i]
@@ -130,16 +132,16 @@ func phaseTable(w io.Writer, rep *phases.Report, rows []phases.Row) {
 			time := r.App / float64(max(r.Ranks, 1))
 			cells = append(cells, approximately(r, time), fmt.Sprintf("%.1f%%", 100*r.MPI/max(r.App, 1)), approximately(r, time/float64(max(r.Times, 1))), byteCell(uint64(r.Rate())))
 		}
-		t.row(cells...)
+		t.Row(cells...)
 	}
-	t.write(w)
+	t.Write(w)
 }
 
 func imbalanceTable(w io.Writer, rep *phases.Report, rows []phases.Row) {
-	t := &table{}
-	t.right("row", "mean", "slowest", "of rank", "imbalance", "in last call")
+	t := &terminal.Table{}
+	t.Right("row", "mean", "slowest", "of rank", "imbalance", "in last call")
 	if rep.Traced {
-		t.right("first to last", "longest", "in phase", "last rank")
+		t.Right("first to last", "longest", "in phase", "last rank")
 	}
 	for i := range rows {
 		r := &rows[i]
@@ -152,9 +154,9 @@ func imbalanceTable(w io.Writer, rep *phases.Report, rows []phases.Row) {
 		} else if rep.Traced {
 			cells = append(cells, "-", "-", "-", "-")
 		}
-		t.row(cells...)
+		t.Row(cells...)
 	}
-	t.write(w)
+	t.Write(w)
 }
 
 func phaseNotes(w io.Writer, rep *phases.Report) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis/query"
+	"github.com/efg-tools/efg/internal/terminal"
 )
 
 func newQuery() *cobra.Command {
@@ -127,19 +128,28 @@ func showTable(t *query.Table, format string, out io.Writer) error {
 		_, err := out.Write(t.AppendJSON(nil))
 		return err
 	}
-	text := &table{}
+	text := &terminal.Table{}
 	for i, c := range t.Columns {
-		text.column(!isText(t.Rows, i), []string{c})
+		addColumn(text, c, isText(t.Rows, i))
 	}
 	for _, row := range t.Rows {
 		var cells []string
 		for _, v := range row {
 			cells = append(cells, cellText(v))
 		}
-		text.row(cells...)
+		text.Row(cells...)
 	}
-	text.write(out)
+	text.Write(out)
 	return nil
+}
+
+// addColumn adds a column of text, or of numbers.
+func addColumn(t *terminal.Table, head string, text bool) {
+	if text {
+		t.Left(head)
+	} else {
+		t.Right(head)
+	}
 }
 
 // isText reports whether a column contains text, or lists.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -15,16 +14,18 @@ import (
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/findings"
 	"github.com/efg-tools/efg/internal/jsondoc"
+	"github.com/efg-tools/efg/internal/terminal"
 	"github.com/efg-tools/efg/internal/units"
 )
 
 type reportOptions struct {
-	ranks           string
-	by              []string
-	top             int
-	histogram, json bool
-	setup           bool
-	html            string
+	ranks     string
+	by        []string
+	top       int
+	histogram bool
+	answerForm
+	setup bool
+	html  string
 }
 
 func newReport() *cobra.Command {
@@ -61,7 +62,7 @@ received.`,
 	f.IntVar(&opt.top, "top", 20, "rows per table; 0: all")
 	f.BoolVar(&opt.setup, "setup", false, "include the time in MPI_Init and MPI_Finalize")
 	f.BoolVar(&opt.histogram, "histogram", false, "show the distribution of the durations")
-	f.BoolVar(&opt.json, "json", false, "write JSON")
+	opt.flags(cmd, "callsites")
 	f.StringVar(&opt.html, "html", "", "write a web page that opens without a server to this `file`")
 	completeWords(cmd, "by", jsondoc.ReportTables...)
 	return cmd
@@ -80,13 +81,13 @@ func report(path string, opt *reportOptions, out, errOut io.Writer) error {
 	if opt.setup {
 		compute = analysis.NewReportWithSetup
 	}
-	return overRanks(path, opt.ranks, opt.json, errOut, compute, func(r *runfile.Run, _ []int, rep *analysis.Report) error {
+	return overRanks(path, opt.ranks, opt.data(), errOut, compute, func(r *runfile.Run, _ []int, rep *analysis.Report) error {
 		found, err := opt.findings(r, errOut)
 		if err != nil {
 			return err
 		}
-		return writeAnswer(out, opt.json, func() any { return jsondoc.NewReport(path, r, rep, opt.by, found) },
-			func(w *bufio.Writer) { newReportWriter(w, rep, opt).write(path, r, found) })
+		return opt.write(out, func() any { return jsondoc.NewReport(path, r, rep, opt.by, found) },
+			func(w *terminal.Screen) { newReportWriter(w, rep, opt).write(path, r, found) })
 	})
 }
 
@@ -105,14 +106,14 @@ func (opt *reportOptions) findings(r *runfile.Run, errOut io.Writer) ([]findings
 
 // reportWriter writes a report as tables.
 type reportWriter struct {
-	*bufio.Writer
+	*terminal.Screen
 	*analysis.Report
 	opt *reportOptions
 	// received, files: whether some calls received, and read or wrote files.
 	received, files bool
 }
 
-func newReportWriter(w *bufio.Writer, r *analysis.Report, opt *reportOptions) *reportWriter {
+func newReportWriter(w *terminal.Screen, r *analysis.Report, opt *reportOptions) *reportWriter {
 	return &reportWriter{w, r, opt, r.Total.Received > 0, r.Total.Read+r.Total.Written > 0}
 }
 
@@ -176,7 +177,7 @@ func (w *reportWriter) say(found []findings.Finding) {
 		if i == 0 {
 			fmt.Fprintln(w)
 		}
-		for k, line := range wrapped(found[i].Text, sentenceWidth) {
+		for k, line := range wrapped(found[i].Text, w.Columns(lineWidth)-len("- ")) {
 			indent := "- "
 			if k > 0 {
 				indent = "  "
@@ -186,8 +187,11 @@ func (w *reportWriter) say(found []findings.Finding) {
 	}
 }
 
-// sentenceWidth is how many characters of a sentence are in a line.
-const sentenceWidth = 98
+// durationsWidth is the width of the distribution of durations.
+const durationsWidth = 10
+
+// lineWidth is the most characters that a line of a sentence has.
+const lineWidth = 100
 
 // wrapped divides a text into lines between words.
 func wrapped(text string, width int) []string {
@@ -203,21 +207,26 @@ func wrapped(text string, width int) []string {
 }
 
 // opColumns are the columns that procedures and callsites have in common.
-func (w *reportWriter) opColumns(t *table) {
-	t.right("calls")
+func (w *reportWriter) opColumns(t *terminal.Table) {
+	t.Right("calls")
 	if w.Timed {
-		t.right("time", "%MPI", "%app", "mean", "min", "max")
+		t.Right("time")
+		t.Shares("%MPI")
+		t.Details("%app")
+		t.Right("mean")
+		t.Details("min", "max")
+		t.Pictures("durations")
 	}
 	w.volumeColumns(t)
 }
 
-func (w *reportWriter) volumeColumns(t *table) {
-	t.right("sent", "per call")
+func (w *reportWriter) volumeColumns(t *terminal.Table) {
+	t.Details("sent", "per call")
 	if w.received {
-		t.right("received")
+		t.Details("received")
 	}
 	if w.files {
-		t.right("read", "written")
+		t.Details("read", "written")
 	}
 }
 
@@ -241,33 +250,35 @@ func (w *reportWriter) opCells(r *analysis.OpRow) []string {
 			ofMPI, ofApp = units.Percent(t.Sum, w.Total.Time.Sum), units.Percent(t.Sum, w.App)
 		}
 		cells = append(cells, units.Nanoseconds(float64(t.Sum)), ofMPI, ofApp,
-			units.Nanoseconds(t.Mean()), units.Nanoseconds(float64(t.Min)), units.Nanoseconds(float64(t.Max)))
+			units.Nanoseconds(t.Mean()), units.Nanoseconds(float64(t.Min)), units.Nanoseconds(float64(t.Max)),
+			terminal.Distribution(t.Bins[:], durationsWidth))
 	}
 	return append(cells, w.volumeCells(&r.Row)...)
 }
 
 func (w *reportWriter) procedures() {
-	t := &table{}
-	t.left("procedure")
+	t := &terminal.Table{}
+	t.Left("procedure")
 	w.opColumns(t)
 	for i := range w.shown(len(w.Procedures)) {
-		t.row(append([]string{w.Procedures[i].Op}, w.opCells(&w.Procedures[i])...)...)
+		t.Row(append([]string{w.Procedures[i].Op}, w.opCells(&w.Procedures[i])...)...)
 	}
 	w.title("Procedures", len(w.Procedures), w.order())
-	t.write(w)
+	t.Write(w)
 }
 
 func (w *reportWriter) callsites() {
-	t := &table{}
-	t.left("callsite", "procedure")
-	t.right("ranks")
+	t := &terminal.Table{}
+	t.Names("callsite")
+	t.Left("procedure")
+	t.Details("ranks")
 	w.opColumns(t)
 	for i := range w.shown(len(w.Callsites)) {
 		r := &w.Callsites[i]
-		t.row(append([]string{r.Site, r.Op, grouped(uint64(r.Ranks))}, w.opCells(r)...)...)
+		t.Row(append([]string{r.Site, r.Op, grouped(uint64(r.Ranks))}, w.opCells(r)...)...)
 	}
 	w.title("Callsites", len(w.Callsites), w.order())
-	t.write(w)
+	t.Write(w)
 }
 
 func (w *reportWriter) order() string {
@@ -289,10 +300,13 @@ func (w *reportWriter) ranks() {
 			return compare(y.Calls, x.Calls)
 		})
 	}
-	t := &table{}
-	t.right("rank", "threads", "calls")
+	t := &terminal.Table{}
+	t.Right("rank")
+	t.Details("threads")
+	t.Right("calls")
 	if w.Timed {
-		t.right("app", "MPI", "%app")
+		t.Right("app", "MPI")
+		t.Shares("%app")
 	}
 	w.volumeColumns(t)
 	for i := range w.shown(len(list)) {
@@ -304,15 +318,15 @@ func (w *reportWriter) ranks() {
 		w.rankRow(t, "all", "", &w.Total, w.App)
 	}
 	w.title("Ranks", len(w.Ranks), order)
-	t.write(w)
+	t.Write(w)
 }
 
-func (w *reportWriter) rankRow(t *table, rank, threads string, r *analysis.Row, app uint64) {
+func (w *reportWriter) rankRow(t *terminal.Table, rank, threads string, r *analysis.Row, app uint64) {
 	cells := []string{rank, threads, grouped(r.Calls)}
 	if w.Timed {
 		cells = append(cells, units.Nanoseconds(float64(app)), units.Nanoseconds(float64(r.Time.Sum)), units.Percent(r.Time.Sum, app))
 	}
-	t.row(append(cells, w.volumeCells(r)...)...)
+	t.Row(append(cells, w.volumeCells(r)...)...)
 }
 
 func compare(x, y uint64) int {
@@ -346,31 +360,34 @@ func (w *reportWriter) imbalance() {
 	if len(list) == 0 {
 		return
 	}
-	t := &table{}
-	t.left("callsite", "procedure")
-	t.right("ranks", "mean/rank", "max/rank", "of rank", "imbalance", "cost")
+	t := &terminal.Table{}
+	t.Names("callsite")
+	t.Left("procedure")
+	t.Details("ranks", "mean/rank")
+	t.Right("max/rank", "of rank", "imbalance", "cost")
 	for i := range list {
 		r := &list[i]
-		t.row(r.Site, r.Op, grouped(uint64(r.Ranks)), units.Nanoseconds(r.Mean()), units.Nanoseconds(float64(r.Most)), fmt.Sprint(r.MostRank),
+		t.Row(r.Site, r.Op, grouped(uint64(r.Ranks)), units.Nanoseconds(r.Mean()), units.Nanoseconds(float64(r.Most)), fmt.Sprint(r.MostRank),
 			fmt.Sprintf("%.0f%%", 100*r.Imbalance()), units.Nanoseconds(r.Cost()))
 	}
 	fmt.Fprintf(w, "\nImbalance: callsites by how much longer the slowest rank takes than the mean of the ranks that make the call\n")
-	t.write(w)
+	t.Write(w)
 }
 
 func (w *reportWriter) waits() {
 	if len(w.Waits) == 0 {
 		return
 	}
-	t := &table{}
-	t.right("rank", "longest")
-	t.left("callsite", "procedure")
-	t.right("calls")
+	t := &terminal.Table{}
+	t.Right("rank", "longest")
+	t.Names("callsite")
+	t.Left("procedure")
+	t.Right("calls")
 	for _, v := range w.Waits[:min(len(w.Waits), jsondoc.LongestWaits)] {
-		t.row(fmt.Sprint(v.Rank), units.Nanoseconds(float64(v.Time)), v.Site, v.Op, grouped(v.Calls))
+		t.Row(fmt.Sprint(v.Rank), units.Nanoseconds(float64(v.Time)), v.Site, v.Op, grouped(v.Calls))
 	}
 	fmt.Fprintf(w, "\nLargest waits: the longest single call of a rank at a callsite\n")
-	t.write(w)
+	t.Write(w)
 }
 
 func (w *reportWriter) notes() {

@@ -68,8 +68,8 @@ func mustHoldRanks(t *testing.T, file string, ranks int) *runfile.Meta {
 	return &run.Meta
 }
 
-// terminal makes a terminal; read returns what was written to it.
-func terminal(t *testing.T) (tty *os.File, read func() string) {
+// newTerminal makes a terminal; read returns what was written to it.
+func newTerminal(t *testing.T) (tty *os.File, read func() string) {
 	t.Helper()
 	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -120,7 +120,7 @@ func TestRunEndsWithALine(t *testing.T) {
 		}
 		run.Close()
 		want := fmt.Sprintf("efg: wrote %s: 4 ranks, %s calls; next: efg report '%s'\n", file, grouped(events), file)
-		tty, said := terminal(t)
+		tty, said := newTerminal(t)
 		status := execute(args, nil, io.Discard, tty)
 		line, sentence, _ := strings.Cut(withoutBuilds(said()), "\n")
 		if line+"\n" != want || !regexp.MustCompile(`^efg: Ranks compute \d+ % of .*\.\n$`).MatchString(sentence) || status != c.status {

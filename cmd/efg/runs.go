@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -16,13 +15,14 @@ import (
 	"github.com/efg-tools/efg/internal/daemon"
 	"github.com/efg-tools/efg/internal/httpapi"
 	"github.com/efg-tools/efg/internal/jsondoc"
+	"github.com/efg-tools/efg/internal/terminal"
 )
 
 type runsOptions struct {
 	store, spool string
 	last         int
-	json         bool
-	wait         time.Duration
+	answerForm
+	wait time.Duration
 }
 
 func newRuns() *cobra.Command {
@@ -43,7 +43,7 @@ prefix of it; "last" is the newest run.`,
 	f.StringVar(&opt.store, "store", "", "directory of the runs (default $EFG_STORE, or efg in the user's state directory)")
 	f.StringVar(&opt.spool, "spool", "", "directory of the segments (default: the daemon's)")
 	f.IntVar(&opt.last, "last", 0, "list only this many of the newest runs; 0: all")
-	f.BoolVar(&opt.json, "json", false, "write JSON")
+	opt.flags(cmd, "runs")
 	f.DurationVar(&opt.wait, "wait", 0, "wait at most this long until jobs that have ended are stored")
 	return cmd
 }
@@ -77,14 +77,10 @@ func listRuns(opt *runsOptions, out io.Writer) error {
 	if opt.last > 0 && len(l.Runs) > opt.last {
 		l.Runs = l.Runs[len(l.Runs)-opt.last:]
 	}
-	w := bufio.NewWriter(out)
-	if opt.json {
-		err = jsondoc.Write(w, l)
-	} else {
+	return opt.write(out, func() any { return l }, func(w *terminal.Screen) {
 		writeRuns(w, l)
 		writePage(w, l, store)
-	}
-	return errors.Join(err, w.Flush())
+	})
 }
 
 // waitStored waits until all ended jobs in a spool are stored.
@@ -110,7 +106,7 @@ func waitStored(dir string, most time.Duration) error {
 }
 
 // writePage prints the address of the daemon's web page.
-func writePage(w *bufio.Writer, l *jsondoc.RunList, store *daemon.Store) {
+func writePage(w *terminal.Screen, l *jsondoc.RunList, store *daemon.Store) {
 	if !l.Daemon {
 		return
 	}
@@ -119,15 +115,17 @@ func writePage(w *bufio.Writer, l *jsondoc.RunList, store *daemon.Store) {
 	}
 }
 
-func writeRuns(w *bufio.Writer, l *jsondoc.RunList) {
-	t := &table{}
-	t.left("run", "started")
-	t.right("time", "ranks", "events", "size")
-	t.left("state", "command")
+func writeRuns(w *terminal.Screen, l *jsondoc.RunList) {
+	t := &terminal.Table{}
+	t.Left("run", "started")
+	t.Right("time", "ranks")
+	t.Details("events", "size")
+	t.Left("state")
+	t.Names("command")
 	const layout = "2006-01-02 15:04:05"
 	for i := range l.Runs {
 		r := &l.Runs[i]
-		t.row(r.Name, r.Started.Format(layout), lengthText(r.Ended.Sub(r.Started)), fmt.Sprint(r.Ranks), grouped(r.Events),
+		t.Row(r.Name, r.Started.Format(layout), lengthText(r.Ended.Sub(r.Started)), fmt.Sprint(r.Ranks), grouped(r.Events),
 			byteText(uint64(r.Bytes)), runState(r), commandText(r.Command))
 	}
 	for _, j := range l.Jobs {
@@ -135,10 +133,10 @@ func writeRuns(w *bufio.Writer, l *jsondoc.RunList) {
 		if j.Running == 0 {
 			state = "ended, not stored yet"
 		}
-		t.row(j.Name, j.Started.Format(layout), lengthText(time.Since(j.Started)), fmt.Sprint(j.Processes), "-", "-", state, commandText(j.Command))
+		t.Row(j.Name, j.Started.Format(layout), lengthText(time.Since(j.Started)), fmt.Sprint(j.Processes), "-", "-", state, commandText(j.Command))
 	}
-	t.write(w)
-	if len(t.rows) == 0 {
+	t.Write(w)
+	if t.Rows() == 0 {
 		fmt.Fprintf(w, "no runs in %s\n", l.Store)
 	}
 	for _, p := range l.Problems {

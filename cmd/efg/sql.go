@@ -19,6 +19,7 @@ import (
 
 	"github.com/efg-tools/efg/internal/analysis/sql"
 	"github.com/efg-tools/efg/internal/printable"
+	"github.com/efg-tools/efg/internal/terminal"
 )
 
 // sqlOptions are the limits of a statement, and the format of its rows.
@@ -198,22 +199,22 @@ func (t *tableRows) row(values []any) error {
 }
 
 func (t *tableRows) end() error {
-	text := &table{}
+	text := &terminal.Table{}
 	for i, c := range t.columns {
-		text.column(!isText(t.rows, i), []string{c})
+		addColumn(text, c, isText(t.rows, i))
 	}
 	for _, row := range t.rows {
 		var cells []string
 		for _, v := range row {
 			cells = append(cells, sqlText(v, "-"))
 		}
-		text.row(cells...)
+		text.Row(cells...)
 	}
 	if len(t.rows) == 0 && !t.begun {
 		_, err := fmt.Fprintln(t.w, strings.Join(t.columns, "  "))
 		return err
 	}
-	text.write(t.w)
+	text.Write(t.w)
 	t.rows, t.bytes, t.begun = t.rows[:0], 0, true
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/efg-tools/efg/internal/analysis/timeline"
 	timelinedraw "github.com/efg-tools/efg/internal/draw/timeline"
 	"github.com/efg-tools/efg/internal/jsondoc"
+	"github.com/efg-tools/efg/internal/terminal"
 	"github.com/efg-tools/efg/internal/units"
 )
 
@@ -24,7 +25,7 @@ type timelineOptions struct {
 	width, rows     int
 	slices          int
 	png, svg        string
-	json            bool
+	answerForm
 }
 
 func newTimeline() *cobra.Command {
@@ -56,12 +57,12 @@ See docs/timeline.md.`,
 	f.IntVar(&opt.slices, "slices", 0, "with --json: list the calls if there are at most `N`")
 	f.StringVar(&opt.png, "png", "", "write a PNG to `FILE`")
 	f.StringVar(&opt.svg, "svg", "", "write an SVG to `FILE`")
-	f.BoolVar(&opt.json, "json", false, "write JSON")
+	opt.flags(cmd, "")
 	return cmd
 }
 
 func showTimeline(ctx context.Context, path string, opt *timelineOptions, out, errOut io.Writer) error {
-	r, err := openShown(path, opt.json)
+	r, err := openShown(path, opt.data())
 	if err != nil {
 		return err
 	}
@@ -85,17 +86,10 @@ func showTimeline(ctx context.Context, path string, opt *timelineOptions, out, e
 			return err
 		}
 	}
-	w := bufio.NewWriter(out)
-	switch {
-	case opt.json:
-		err = jsondoc.Write(w, jsondoc.NewTimeline(path, v))
-	case opt.png == "" && opt.svg == "":
-		timelineText(w, path, v)
+	if !opt.json && (opt.png != "" || opt.svg != "") {
+		return nil
 	}
-	if err != nil {
-		return err
-	}
-	return w.Flush()
+	return opt.write(out, func() any { return jsondoc.NewTimeline(path, v) }, func(w *terminal.Screen) { timelineText(w, path, v) })
 }
 
 // viewTimeline computes the requested view.
@@ -206,7 +200,7 @@ func hidden(v *timeline.View, seen *[256]bool) (n uint64) {
 	return n
 }
 
-func timelineText(w io.Writer, path string, v *timeline.View) {
+func timelineText(w *terminal.Screen, path string, v *timeline.View) {
 	ranks, names, width := 0, make([]string, len(v.Rows)), len("rank")
 	for i, r := range v.Rows {
 		ranks += r.Ranks
@@ -226,9 +220,10 @@ func timelineText(w io.Writer, path string, v *timeline.View) {
 	}
 	total := v.InMPI()
 	fmt.Fprintln(w)
-	t := &table{}
-	t.left("", "")
-	t.right("time", "of MPI")
+	t := &terminal.Table{}
+	t.Left("", "")
+	t.Right("time")
+	t.Shares("of MPI")
 	seen := [256]bool{}
 	for _, p := range v.Pixels {
 		seen[p] = true
@@ -241,10 +236,10 @@ func timelineText(w io.Writer, path string, v *timeline.View) {
 		if !p.Apart {
 			ofMPI = units.Percent(p.Time, total)
 		}
-		t.row(string(letterOf(byte(i+1))), p.Op, units.Nanoseconds(float64(p.Time)), ofMPI)
+		t.Row(string(letterOf(byte(i+1))), p.Op, units.Nanoseconds(float64(p.Time)), ofMPI)
 	}
-	t.row(".", "outside MPI")
-	t.write(w)
+	t.Row(".", "outside MPI")
+	t.Write(w)
 	if n := hidden(v, &seen); n > 0 {
 		fmt.Fprintf(w, "\nnot visible in this view because others have more time everywhere: %s\n", pluralOf(n, "procedure"))
 	}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -18,6 +16,7 @@ import (
 
 	"github.com/efg-tools/efg/internal/live"
 	"github.com/efg-tools/efg/internal/printable"
+	"github.com/efg-tools/efg/internal/terminal"
 	"github.com/efg-tools/efg/internal/units"
 )
 
@@ -27,6 +26,7 @@ type topOptions struct {
 	rows     int
 	sort     string
 	json     bool
+	textForm
 }
 
 // topOrders are what --sort selects from.
@@ -56,6 +56,7 @@ one interval. The processes are not disturbed.`,
 	f.IntVar(&opt.rows, "rows", 20, "rows per table; 0: all")
 	f.StringVar(&opt.sort, "sort", "rank", "sort the ranks by: rank, events (per second), mpi (least time in MPI first)")
 	f.BoolVar(&opt.json, "json", false, "write JSON Lines, one object per interval")
+	opt.textForm.flags(cmd)
 	completeWords(cmd, "sort", topOrders...)
 	return cmd
 }
@@ -86,7 +87,7 @@ func top(ctx context.Context, target string, opt *topOptions, out io.Writer) err
 	defer m.Close()
 	var find finder
 	defer find.close()
-	terminal := printable.IsTerminal(out) && !opt.json
+	onTerminal := printable.IsTerminal(out) && !opt.json
 	tick := time.NewTicker(opt.interval)
 	defer tick.Stop()
 	var paths []string
@@ -105,17 +106,17 @@ func top(ctx context.Context, target string, opt *topOptions, out io.Writer) err
 			f, err = m.Look(paths)
 		}
 		if err != nil {
-			if n > 1 && terminal {
+			if n > 1 && onTerminal {
 				fmt.Fprintln(out, "the job has ended")
 				return nil
 			}
 			return &exitError{2, err}
 		}
 		if n > 0 {
-			if err := showFrame(f, opt, terminal, out); err != nil {
+			if err := showFrame(f, opt, onTerminal, out); err != nil {
 				return err
 			}
-			if n == opt.count || opt.count == 0 && !terminal {
+			if n == opt.count || opt.count == 0 && !onTerminal {
 				return nil
 			}
 		}
@@ -130,28 +131,22 @@ func top(ctx context.Context, target string, opt *topOptions, out io.Writer) err
 // clearScreen replaces the previous frame.
 const clearScreen = "\x1b[H\x1b[2J"
 
-func showFrame(f *live.Frame, opt *topOptions, terminal bool, out io.Writer) error {
-	var b bytes.Buffer
+func showFrame(f *live.Frame, opt *topOptions, onTerminal bool, out io.Writer) error {
 	if opt.json {
-		if err := json.NewEncoder(&b).Encode(f); err != nil {
-			return err
-		}
-	} else {
-		printable.Fields(f)
-		w := bufio.NewWriter(&b)
-		(&topWriter{w, f, opt}).write()
-		w.Flush()
+		return json.NewEncoder(out).Encode(f)
 	}
-	if terminal {
+	printable.Fields(f)
+	if onTerminal {
 		io.WriteString(printable.Raw(out), clearScreen)
 	}
-	_, err := out.Write(b.Bytes())
-	return err
+	w := opt.screen(out)
+	(&topWriter{w, f, opt}).write()
+	return w.Flush()
 }
 
 // topWriter writes a frame as tables.
 type topWriter struct {
-	*bufio.Writer
+	*terminal.Screen
 	frame *live.Frame
 	opt   *topOptions
 }
@@ -182,15 +177,20 @@ func (w *topWriter) ranks() {
 	case "mpi":
 		slices.SortStableFunc(list, func(a, b live.RankRate) int { return cmp.Compare(a.InMPI, b.InMPI) })
 	}
-	t := &table{}
-	t.right("rank", "events", "events/s", "MPI", "for")
-	t.left("doing", "at")
+	t := &terminal.Table{}
+	t.Right("rank")
+	t.Details("events")
+	t.Right("events/s")
+	t.Shares("MPI")
+	t.Right("for")
+	t.Left("doing")
+	t.Names("at")
 	for i := range w.shown(len(list)) {
 		r := &list[i]
-		t.row(fmt.Sprint(r.Rank), grouped(r.Events), rateCell(r.Rate), w.share(r.InMPI), secondsText(r.Seconds), rankDoing(r), r.Site)
+		t.Row(fmt.Sprint(r.Rank), grouped(r.Events), rateCell(r.Rate), w.share(r.InMPI), secondsText(r.Seconds), rankDoing(r), r.Site)
 	}
 	fmt.Fprintf(w, "\n")
-	t.write(w)
+	t.Write(w)
 	if n := w.shown(len(list)); n < len(list) {
 		fmt.Fprintf(w, "and %d more ranks\n", len(list)-n)
 	}
@@ -209,21 +209,25 @@ func rankDoing(r *live.RankRate) string {
 }
 
 func (w *topWriter) calls() {
-	t := &table{}
-	t.left("callsite", "procedure")
-	t.right("ranks", "calls/s", "MPI", "mean")
+	t := &terminal.Table{}
+	t.Names("callsite")
+	t.Left("procedure")
+	t.Details("ranks")
+	t.Right("calls/s")
+	t.Shares("MPI")
+	t.Right("mean")
 	for i := range w.shown(len(w.frame.Calls)) {
 		c := &w.frame.Calls[i]
 		mean := "-"
 		if c.Mean > 0 {
 			mean = units.Nanoseconds(c.Mean * 1e9)
 		}
-		t.row(c.Site, c.Op, fmt.Sprint(c.Ranks), rateCell(c.Rate), w.share(c.InMPI), mean)
+		t.Row(c.Site, c.Op, fmt.Sprint(c.Ranks), rateCell(c.Rate), w.share(c.InMPI), mean)
 	}
-	if len(t.rows) > 0 {
+	if t.Rows() > 0 {
 		fmt.Fprintf(w, "\n")
 	}
-	t.write(w)
+	t.Write(w)
 }
 
 func (w *topWriter) share(part float64) string {

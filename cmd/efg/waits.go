@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +17,7 @@ import (
 	"github.com/efg-tools/efg/internal/analysis/waits"
 	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/rankset"
+	"github.com/efg-tools/efg/internal/terminal"
 	"github.com/efg-tools/efg/internal/units"
 )
 
@@ -25,7 +25,7 @@ type waitsOptions struct {
 	ranks string
 	clock string
 	top   int
-	json  bool
+	answerForm
 }
 
 func newWaits() *cobra.Command {
@@ -58,7 +58,7 @@ The times of each call are needed (the default of efg run). See docs/waits.md.`,
 	f.StringVar(&opt.ranks, "rank", "", "ranks whose waits to show, as in 0-3,7 (default all)")
 	clockFlag(cmd, &opt.clock)
 	f.IntVar(&opt.top, "top", 20, "rows in the table; 0: all")
-	f.BoolVar(&opt.json, "json", false, "write JSON")
+	opt.flags(cmd, "rows")
 	return cmd
 }
 
@@ -66,9 +66,9 @@ func showWaits(path string, opt *waitsOptions, out, errOut io.Writer) error {
 	if err := checkTop(opt.top, "rows"); err != nil {
 		return err
 	}
-	err := overRanks(path, opt.ranks, opt.json, errOut, withClocks(opt.clock, errOut, waits.New), func(r *runfile.Run, _ []int, rep *waits.Report) error {
-		return writeAnswer(out, opt.json, func() any { return jsondoc.NewWaits(path, rep) },
-			func(w *bufio.Writer) { writeWaits(w, path, r, rep, opt.top) })
+	err := overRanks(path, opt.ranks, opt.data(), errOut, withClocks(opt.clock, errOut, waits.New), func(r *runfile.Run, _ []int, rep *waits.Report) error {
+		return opt.write(out, func() any { return jsondoc.NewWaits(path, rep) },
+			func(w *terminal.Screen) { writeWaits(w, path, r, rep, opt.top) })
 	})
 	if errors.Is(err, match.ErrNoTimes) {
 		return usageError("%s: %w", path, err)
@@ -76,7 +76,7 @@ func showWaits(path string, opt *waitsOptions, out, errOut io.Writer) error {
 	return err
 }
 
-func writeWaits(w *bufio.Writer, path string, r *runfile.Run, rep *waits.Report, top int) {
+func writeWaits(w *terminal.Screen, path string, r *runfile.Run, rep *waits.Report, top int) {
 	fmt.Fprintf(w, "file      %s\n", path)
 	fmt.Fprintf(w, "ranks     %d", rep.Ranks)
 	if rep.Ranks < len(r.Procs) {
@@ -105,17 +105,19 @@ func share(part, whole int64) string {
 }
 
 func stateTable(w io.Writer, rep *waits.Report) {
-	t := &table{}
-	t.left("state")
-	t.right("time", "of time", "waits")
+	t := &terminal.Table{}
+	t.Left("state")
+	t.Right("time")
+	t.Shares("of time")
+	t.Right("waits")
 	for _, s := range rep.States {
 		part := share(s.Time, rep.Time)
 		if s.State.Apart() {
 			part = "apart"
 		}
-		t.row(s.State.String(), units.Nanoseconds(float64(s.Time)), part, grouped(s.Count))
+		t.Row(s.State.String(), units.Nanoseconds(float64(s.Time)), part, grouped(s.Count))
 	}
-	t.write(w)
+	t.Write(w)
 }
 
 func waitTable(w io.Writer, rep *waits.Report, top int) {
@@ -126,15 +128,17 @@ func waitTable(w io.Writer, rep *waits.Report, top int) {
 	} else {
 		fmt.Fprintln(w)
 	}
-	t := &table{}
-	t.right("time", "waits", "longest")
-	t.left("state", "ranks", "wait in", "for ranks", "in")
+	t := &terminal.Table{}
+	t.Right("time")
+	t.Details("waits", "longest")
+	t.Left("state")
+	t.Names("ranks", "wait in", "for ranks", "in")
 	for i := range rows {
 		r := &rows[i]
-		t.row(units.Nanoseconds(float64(r.Time)), grouped(r.Count), units.Nanoseconds(float64(r.Longest.Time)), r.State.String(),
+		t.Row(units.Nanoseconds(float64(r.Time)), grouped(r.Count), units.Nanoseconds(float64(r.Longest.Time)), r.State.String(),
 			rankTimesText(r.Ranks), waitPlace(r.Waiting), rankTimesText(r.Culprits), waitPlace(r.Culprit))
 	}
-	t.write(w)
+	t.Write(w)
 }
 
 // cutRows says how many rows of a table are shown.
@@ -152,29 +156,36 @@ func causeTable(w io.Writer, rep *waits.Report, top int) {
 		return
 	}
 	rows := rep.Causes[:cutRows(w, "Causes: where ranks that others waited for took longer than these", len(rep.Causes), top)]
-	t := &table{}
-	t.right("waiting", "of all", "direct", "indirect")
-	t.left("ranks", "loop", "in")
+	t := &terminal.Table{}
+	t.Right("waiting")
+	t.Shares("of all")
+	t.Details("direct", "indirect")
+	t.Names("ranks")
+	t.Left("loop")
+	t.Names("in")
 	for i := range rows {
 		c := &rows[i]
-		t.row(units.Nanoseconds(float64(c.Short+c.Long)), share(c.Short+c.Long, rep.Waiting), units.Nanoseconds(float64(c.Short)),
+		t.Row(units.Nanoseconds(float64(c.Short+c.Long)), share(c.Short+c.Long, rep.Waiting), units.Nanoseconds(float64(c.Short)),
 			units.Nanoseconds(float64(c.Long)), rankTimesText(c.Ranks), loopCell(c.Loop), regionText(&c.Region))
 	}
-	t.write(w)
+	t.Write(w)
 }
 
 func pathTable(w io.Writer, rep *waits.Report, top int) {
 	p := &rep.Path
 	title := fmt.Sprintf("Critical path: %s without MPI_Init and MPI_Finalize, %s from rank to rank", units.Nanoseconds(float64(p.Time)), pluralOf(uint64(p.Hops), "step"))
 	rows := p.Rows[:cutRows(w, title, len(p.Rows), top)]
-	t := &table{}
-	t.right("time", "of path", "mean of ranks", "imbalance")
-	t.left("loop", "in")
+	t := &terminal.Table{}
+	t.Right("time")
+	t.Shares("of path")
+	t.Details("mean of ranks", "imbalance")
+	t.Left("loop")
+	t.Names("in")
 	for i := range rows {
 		r := &rows[i]
-		t.row(units.Nanoseconds(float64(r.Time)), share(r.Time, p.Time), units.Nanoseconds(r.Mean), units.Nanoseconds(max(float64(r.Time)-r.Mean, 0)), loopCell(r.Loop), regionText(&r.Region))
+		t.Row(units.Nanoseconds(float64(r.Time)), share(r.Time, p.Time), units.Nanoseconds(r.Mean), units.Nanoseconds(max(float64(r.Time)-r.Mean, 0)), loopCell(r.Loop), regionText(&r.Region))
 	}
-	t.write(w)
+	t.Write(w)
 	var ranks []string
 	for i, r := range p.Ranks {
 		if i == pathRanks {
@@ -211,7 +222,7 @@ func sectionTables(w io.Writer, rep *waits.Report, top int) {
 			}
 			sectionRow(t, rep, &rows[i].SectionTimes, name)
 		}
-		t.write(w)
+		t.Write(w)
 	}
 	if len(rep.Phases) < 2 {
 		return
@@ -226,19 +237,24 @@ func sectionTables(w io.Writer, rep *waits.Report, top int) {
 		}
 		sectionRow(t, rep, &r.SectionTimes, fmt.Sprint(r.Row), placeText(phases.Place(r.From), "begin"), placeText(phases.Place(r.Until), "end"))
 	}
-	t.write(w)
+	t.Write(w)
 }
 
-func sectionTable(names ...string) *table {
-	t := &table{}
-	t.right("waiting", "of all", "direct", "indirect", "path", "of path", "mean of ranks")
-	t.left("ranks")
-	t.left(names...)
+func sectionTable(names ...string) *terminal.Table {
+	t := &terminal.Table{}
+	t.Right("waiting")
+	t.Shares("of all")
+	t.Details("direct", "indirect")
+	t.Right("path")
+	t.Shares("of path")
+	t.Details("mean of ranks")
+	t.Names("ranks")
+	t.Names(names...)
 	return t
 }
 
-func sectionRow(t *table, rep *waits.Report, s *waits.SectionTimes, names ...string) {
-	t.row(append([]string{
+func sectionRow(t *terminal.Table, rep *waits.Report, s *waits.SectionTimes, names ...string) {
+	t.Row(append([]string{
 		units.Nanoseconds(float64(s.Short + s.Long)), share(s.Short+s.Long, rep.Waiting), units.Nanoseconds(float64(s.Short)), units.Nanoseconds(float64(s.Long)),
 		units.Nanoseconds(float64(s.Path)), share(s.Path, rep.Path.Time), units.Nanoseconds(s.Mean), rankTimesText(s.Ranks),
 	}, names...)...)

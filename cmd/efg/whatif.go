@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"github.com/efg-tools/efg/internal/analysis/whatif"
 	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/network"
+	"github.com/efg-tools/efg/internal/terminal"
 	"github.com/efg-tools/efg/internal/units"
 )
 
@@ -24,7 +24,7 @@ type whatifOptions struct {
 	ideal, balance               bool
 	clock                        string
 	top                          int
-	json                         bool
+	answerForm
 }
 
 func newWhatif() *cobra.Command {
@@ -70,7 +70,7 @@ The times of each call are needed (the default of efg run). See docs/whatif.md.`
 	f.BoolVar(&opt.balance, "balance", false, "all ranks compute for equally long")
 	clockFlag(cmd, &opt.clock)
 	f.IntVar(&opt.top, "top", 10, "parts of the critical path to show; 0: all")
-	f.BoolVar(&opt.json, "json", false, "write JSON")
+	opt.flags(cmd, "overview.gains")
 	return cmd
 }
 
@@ -98,7 +98,7 @@ func showWhatif(path string, opt *whatifOptions, out, errOut io.Writer) error {
 	case err != nil:
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	return writeAnswer(out, opt.json, func() any { return jsondoc.NewWhatif(path, rep) }, func(w *bufio.Writer) { writeWhatif(w, path, rep, opt.top) })
+	return opt.write(out, func() any { return jsondoc.NewWhatif(path, rep) }, func(w *terminal.Screen) { writeWhatif(w, path, rep, opt.top) })
 }
 
 func predict(r *runfile.Run, q *whatif.Question, errOut io.Writer) (*whatif.Report, error) {
@@ -177,38 +177,41 @@ func readNetwork(path string) (*whatif.Network, error) {
 	return same, nil
 }
 
-func writeWhatif(w *bufio.Writer, path string, rep *whatif.Report, top int) {
+func writeWhatif(w *terminal.Screen, path string, rep *whatif.Report, top int) {
 	fmt.Fprintf(w, "file      %s\n", path)
 	fmt.Fprintf(w, "ranks     %d\n", rep.Ranks)
 	fmt.Fprintf(w, "time      %s from MPI_Init to MPI_Finalize\n", units.Nanoseconds(rep.Recorded.Time))
 	fmt.Fprintf(w, "network   %s\n", networkText(rep))
 	fmt.Fprintf(w, "          with typical times of calls instead of the recorded ones the time is %s, %s\n\n", units.Nanoseconds(rep.Modelled.Time), deviation(&rep.Modelled, rep))
-	t := &table{}
-	t.left("")
-	t.right("time", "change", "parallel efficiency", "load balance", "communication")
+	t := &terminal.Table{}
+	t.Left("")
+	t.Right("time", "change", "parallel efficiency")
+	t.Details("load balance", "communication")
 	row := func(name string, p *whatif.Prediction) {
-		t.row(name, units.Nanoseconds(p.Time), deviation(p, rep), percent(p.Parallel()), percent(p.LoadBalance()), percent(p.Communication()))
+		t.Row(name, units.Nanoseconds(p.Time), deviation(p, rep), percent(p.Parallel()), percent(p.LoadBalance()), percent(p.Communication()))
 	}
 	row("as recorded", &rep.Recorded)
 	if rep.Asked != nil {
 		row("predicted", rep.Asked)
-		t.write(w)
+		t.Write(w)
 		whatifNote(w, rep)
 		return
 	}
 	row("on an ideal network", &rep.Ideal)
 	row("ranks compute equally long", &rep.Balanced)
-	t.write(w)
+	t.Write(w)
 	gains := rep.Gains[:cutRows(w, "If a part of the critical path took a tenth less time", len(rep.Gains), top)]
-	t = &table{}
-	t.right("saves", "of time", "on path")
-	t.left("in")
+	t = &terminal.Table{}
+	t.Right("saves")
+	t.Shares("of time")
+	t.Details("on path")
+	t.Names("in")
 	for i := range gains {
 		g := &gains[i]
 		saved := rep.Recorded.Time - g.Time
-		t.row(units.Nanoseconds(max(saved, 0)), percent(max(saved, 0)/max(rep.Recorded.Time, 1)), share(g.OnPath, rep.Path), regionText(&g.Region))
+		t.Row(units.Nanoseconds(max(saved, 0)), percent(max(saved, 0)/max(rep.Recorded.Time, 1)), share(g.OnPath, rep.Path), regionText(&g.Region))
 	}
-	t.write(w)
+	t.Write(w)
 	whatifNote(w, rep)
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -14,17 +13,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/internal/analysis/waitfor"
-	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/live"
 	"github.com/efg-tools/efg/internal/printable"
 	"github.com/efg-tools/efg/internal/rankset"
+	"github.com/efg-tools/efg/internal/terminal"
 	"github.com/efg-tools/efg/internal/units"
 )
 
 type whereOptions struct {
 	ranks string
 	all   bool
-	json  bool
+	answerForm
 }
 
 // settle is the time between the two samples of a job: a rank that has done nothing in between
@@ -59,7 +58,7 @@ is running under efg on this machine. The processes are not disturbed.`,
 	f := cmd.Flags()
 	f.StringVar(&opt.ranks, "rank", "", "show each thread of these ranks, as in 0-3,7")
 	f.BoolVar(&opt.all, "all", false, "show each thread of all ranks")
-	f.BoolVar(&opt.json, "json", false, "write JSON")
+	opt.flags(cmd, "groups")
 	return cmd
 }
 
@@ -72,25 +71,30 @@ func where(target string, opt *whereOptions, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	w := bufio.NewWriter(out)
-	if !opt.json {
+	if opt.data() {
+		err = opt.writeData(out, c)
+	} else {
 		printable.Fields(c)
+		err = showState(c, opt, set, out)
 	}
-	r := &whereWriter{w, c}
-	switch {
-	case opt.json:
-		err = jsondoc.Write(w, c)
-	case opt.all || set != nil:
-		r.head()
-		err = r.threads(set)
-	default:
-		r.head()
-		r.groups()
-	}
-	if err = errors.Join(err, w.Flush()); err == nil && c.Hangs() {
+	if err == nil && c.Hangs() {
 		err = &exitError{status: statusHangs}
 	}
 	return err
+}
+
+// showState writes a job state as text: the threads of ranks, or groups of threads that do the same.
+func showState(c *live.JobState, opt *whereOptions, set ranks, out io.Writer) error {
+	w := opt.screen(out)
+	r := &whereWriter{w, c}
+	r.head()
+	var err error
+	if opt.all || set != nil {
+		err = r.threads(set)
+	} else {
+		r.groups()
+	}
+	return errors.Join(err, w.Flush())
 }
 
 // jobState returns the state of the job that the argument names: a run file, a directory of
@@ -135,7 +139,7 @@ func jobStateOfRun(name string) (*live.JobState, error) {
 
 // whereWriter writes a job state as text.
 type whereWriter struct {
-	*bufio.Writer
+	*terminal.Screen
 	call *live.JobState
 }
 
@@ -218,17 +222,18 @@ func cycleText(cycle []int) string {
 }
 
 func (w *whereWriter) groups() {
-	t := &table{}
-	t.left("ranks")
-	t.right("threads", "for")
-	t.left("doing", "at", "awaits")
+	t := &terminal.Table{}
+	t.Names("ranks")
+	t.Right("threads", "for")
+	t.Left("doing")
+	t.Names("at", "awaits")
 	for i := range w.call.Groups {
 		g := &w.call.Groups[i]
-		t.row(shorten(rankset.Text(g.Ranks), 24), fmt.Sprint(g.Number), spanText(g.Shortest, g.Longest),
+		t.Row(shorten(rankset.Text(g.Ranks), 24), fmt.Sprint(g.Number), spanText(g.Shortest, g.Longest),
 			describeState(g.State, g.Op, groupArgs(g)), g.Site, groupAwaits(g))
 	}
 	fmt.Fprintln(w)
-	t.write(w)
+	t.Write(w)
 }
 
 // describeState describes what a thread is doing.
@@ -284,15 +289,16 @@ func awaitsText(ranks []int, anyOf bool) string {
 
 // threads lists threads one by one.
 func (w *whereWriter) threads(set ranks) error {
-	t := &table{}
-	t.right("rank", "thread", "event", "for")
-	t.left("doing", "at", "awaits")
+	t := &terminal.Table{}
+	t.Right("rank", "thread", "event", "for")
+	t.Left("doing")
+	t.Names("at", "awaits")
 	found := map[int]bool{}
 	for i := range w.call.Threads {
 		x := &w.call.Threads[i]
 		found[x.Rank] = true
 		if set == nil || rankset.Set(set).Has(x.Rank) {
-			t.row(fmt.Sprint(x.Rank), fmt.Sprint(x.Thread), grouped(x.Event), spanText(x.Seconds, x.Seconds),
+			t.Row(fmt.Sprint(x.Rank), fmt.Sprint(x.Thread), grouped(x.Event), spanText(x.Seconds, x.Seconds),
 				describeState(x.State, x.Op, x.Args), x.Site, awaitsText(x.Awaits, x.Any))
 		}
 	}
@@ -304,6 +310,6 @@ func (w *whereWriter) threads(set ranks) error {
 		}
 	}
 	fmt.Fprintln(w)
-	t.write(w)
+	t.Write(w)
 	return nil
 }
