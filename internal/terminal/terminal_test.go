@@ -19,9 +19,9 @@ func report() *Table {
 	t.Shares("share")
 	t.Details("min", "max")
 	t.Pictures("durations")
-	t.Row("solver::Grid::exchange_boundaries /home/user/src/solver/grid.cpp:1042", "MPI_Sendrecv", "1,616", "75.0%", "1 ns", "5 ns", "▁█")
+	t.Row("solver::Grid::exchange_boundaries /srv/build/src/solver/grid.cpp:1042", "MPI_Sendrecv", "1,616", "75.0%", "1 ns", "5 ns", "▁█")
 	t.Row("main main.c:7", "MPI_Barrier", "3", "25.0%", "2 ns", "6 ns", "█")
-	t.Row("solver::Grid::exchange_corners /home/user/src/solver/grid.cpp:1142", "MPI_Init", "1", "apart", "2 ns", "6 ns", "")
+	t.Row("solver::Grid::exchange_corners /srv/build/src/solver/grid.cpp:1142", "MPI_Init", "1", "apart", "2 ns", "6 ns", "")
 	return t
 }
 
@@ -42,9 +42,9 @@ func written(t *testing.T, table *Table, columns string, wide bool, colour Colou
 
 func TestTableWide(t *testing.T) {
 	want := `callsite                                                               procedure     calls  share   min   max
-solver::Grid::exchange_boundaries /home/user/src/solver/grid.cpp:1042  MPI_Sendrecv  1,616  75.0%  1 ns  5 ns
+solver::Grid::exchange_boundaries /srv/build/src/solver/grid.cpp:1042  MPI_Sendrecv  1,616  75.0%  1 ns  5 ns
 main main.c:7                                                          MPI_Barrier       3  25.0%  2 ns  6 ns
-solver::Grid::exchange_corners /home/user/src/solver/grid.cpp:1142     MPI_Init          1  apart  2 ns  6 ns
+solver::Grid::exchange_corners /srv/build/src/solver/grid.cpp:1142     MPI_Init          1  apart  2 ns  6 ns
 `
 	for _, c := range []struct {
 		columns string
@@ -148,7 +148,7 @@ func TestShorten(t *testing.T) {
 }
 
 func FuzzShorten(f *testing.F) {
-	f.Add("solver::Grid::exchange /home/user/grid.cpp:1042", 20)
+	f.Add("solver::Grid::exchange /srv/build/grid.cpp:1042", 20)
 	f.Add("日本 語\xff\xfe", 3)
 	f.Fuzz(func(t *testing.T, text string, width int) {
 		if width < 0 || width > 1000 {
