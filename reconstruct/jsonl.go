@@ -29,6 +29,12 @@ func (e *Event) AppendJSONArguments(b []byte) []byte { return e.appendEvent(b, j
 // AppendJSONResults appends the object with the event's results, "out" in AppendJSON.
 func (e *Event) AppendJSONResults(b []byte) []byte { return e.appendEvent(b, jsonResults) }
 
+// Constant reports whether AppendJSONArguments and AppendJSONResults append the same for all events
+// of the node.
+func (e *Event) Constant() bool {
+	return len(e.layoutOf(jsonArguments).segments) == 1 && len(e.layoutOf(jsonResults).segments) == 1
+}
+
 // appendPMPI appends, in JSON, that the program called the procedure by its PMPI_ name,
 // if it did.
 func (n *node) appendPMPI(b []byte) []byte {

@@ -30,6 +30,8 @@ probe() {
     libslurm-dev) header slurm/spank.h gcc ;;
     libsystemd-shared) compgen -G '/usr/lib/*/systemd/libsystemd-shared-*.so' ;;
     iproute2) have ip ;;
+    python3-pandas) /usr/bin/python3 -c 'import pandas' ;;
+    protobuf-compiler) have protoc ;;
     util-linux) have unshare && have nsenter && have setpriv ;;
     curl) have curl ;;
     *) echo "setup: no probe for package $1" >&2; exit 1 ;;
@@ -79,21 +81,21 @@ check_go() {
     go list -m >/dev/null
 }
 
-# install_modules puts the npm packages of the page, as internal/web/package-lock.json has
-# them, into a directory that its tests look into; its name has the lock's hash.
+# install_modules NAME DIR puts the npm packages that DIR/package-lock.json names into a directory
+# that tests look into: NAME and the lock's hash.
 install_modules() {
     local sum dir new
-    sum=$(sha256sum internal/web/package-lock.json)
-    dir=${XDG_CACHE_HOME:-$HOME/.cache}/efg/web-${sum:0:12}
+    sum=$(sha256sum "$2/package-lock.json")
+    dir=${XDG_CACHE_HOME:-$HOME/.cache}/efg/$1-${sum:0:12}
     [ ! -d "$dir/node_modules" ] || return 0
-    echo "setup: installing the npm packages of the page"
+    echo "setup: installing the npm packages of $2"
     mkdir -p "${dir%/*}"
     new=$(mktemp -d "$dir.XXXXXX")
-    cp internal/web/package.json internal/web/package-lock.json internal/web/.npmrc "$new"
+    cp "$2/package.json" "$2/package-lock.json" "$2/.npmrc" "$new"
     if ! npm --prefix "$new" ci --ignore-scripts >"$log" 2>&1; then
         tail -n 20 "$log" >&2
         rm -rf "$new"
-        echo "setup: npm ci failed for internal/web/package-lock.json" >&2
+        echo "setup: npm ci failed for $2/package-lock.json" >&2
         return 1
     fi
     # Someone else may have been quicker.
@@ -122,7 +124,7 @@ cd "$(dirname "$0")/.."
 demo=(gcc libc6-dev openmpi-bin libopenmpi-dev)
 all=("${demo[@]}" binutils g++ gfortran mpich libmpich-dev python3-mpi4py
     lammps hpcc scalapack-mpi-test netpipe-mpich2 zstd chromium nodejs npm libslurm-dev libsystemd-shared
-    iproute2 util-linux curl)
+    iproute2 util-linux curl python3-pandas protobuf-compiler)
 case ${1:-} in
 demo) packages=("${demo[@]}") ;;
 test) packages=("${all[@]}") ;;
@@ -145,5 +147,6 @@ if [ -n "$still" ]; then
     echo "setup: installed, but not usable: $still" >&2
     exit 1
 fi
-[ "$1" = demo ] || install_modules
+[ "$1" = demo ] || install_modules web internal/web
+[ "$1" != test ] || install_modules readers internal/testing/readers
 [ "$1" != test ] || unpack_systemd

@@ -28,6 +28,8 @@ type exportFormat struct {
 	// write writes a file, writeDir the content of an empty directory. A format has one of them.
 	write    func(out io.Writer, job *export.Job) error
 	writeDir func(dir string, job *export.Job) error
+	// appendDir adds a run to a directory of many runs; false: it is there. nil: the format has none.
+	appendDir func(dir string, job *export.Job) (added bool, err error)
 	// owned reports whether a directory was written by writeDir, and may be replaced.
 	owned func(dir string) bool
 	// times: the format has the times of calls, and parts are selected by time, too.
@@ -39,7 +41,7 @@ type exportFormat struct {
 }
 
 // exportFormats are the formats of efg export.
-var exportFormats = []*exportFormat{&exportGXL, &exportMTF}
+var exportFormats = []*exportFormat{&exportGXL, &exportMTF, &exportParquet}
 
 // exportSize is what an export consists of.
 type exportSize struct {
@@ -51,6 +53,7 @@ type exportSize struct {
 
 type exportOptions struct {
 	format, output string
+	appendTo       string
 	rank           string
 	thread         int
 	from, to       string
@@ -81,6 +84,7 @@ since the start of the run: 1.5s, 300ms or 20us.`,
 	f := cmd.Flags()
 	f.StringVar(&opt.format, "format", "", orList(formatNames()))
 	f.StringVarP(&opt.output, "output", "o", "", "write to this file or, in formats that are directories, directory")
+	f.StringVar(&opt.appendTo, "append", "", "add the whole run to this `DIRECTORY` of many runs, unless it is there")
 	f.StringVar(&opt.rank, "rank", "", "ranks to write, as in 0-3,7 (default all)")
 	f.IntVar(&opt.thread, "thread", -1, "thread to write (default all)")
 	f.StringVar(&opt.from, "from", "", "first `EVENT` to write, counted from 0 in each stream, or time since the start of the run")
@@ -168,7 +172,7 @@ func exportRun(path string, opt *exportOptions, out, errOut io.Writer) error {
 	bar := newProgress(errOut, "events", size.events)
 	defer bar.close()
 	job.Show = bar.show
-	return format.run(job, opt.output, out)
+	return format.run(job, opt, out)
 }
 
 // find returns the requested format, if what else is requested suits it.
@@ -181,6 +185,9 @@ func (opt *exportOptions) find() (*exportFormat, error) {
 		return nil, usageError("--format %s: want %s", opt.format, orList(formatNames()))
 	}
 	f := exportFormats[i]
+	if opt.appendTo != "" {
+		return f, opt.checkAppend(f)
+	}
 	if f.writeDir != nil && opt.output == "" {
 		return nil, usageError("--format %s is a directory: -o DIRECTORY is missing", f.name)
 	}
@@ -193,6 +200,19 @@ func (opt *exportOptions) find() (*exportFormat, error) {
 		}
 	}
 	return f, checkClock(opt.clock)
+}
+
+// checkAppend checks the options of an export that is added to others.
+func (opt *exportOptions) checkAppend(f *exportFormat) error {
+	switch {
+	case f.appendDir == nil:
+		return usageError("--append: --format %s does not have many runs in a directory", f.name)
+	case opt.output != "":
+		return usageError("--append and -o: want one of them")
+	case opt.rank != "" || opt.thread >= 0 || opt.from != "" || opt.to != "" || opt.what != nil:
+		return usageError("--append: adds whole runs; --rank, --thread, --from, --to and --what need -o")
+	}
+	return checkClock(opt.clock)
 }
 
 // window sets the part of each stream that --from and --to select.
@@ -272,19 +292,30 @@ func eventsIn(events uint64, sel *export.Selection) uint64 {
 }
 
 // run writes an export to its output.
-func (f *exportFormat) run(job *export.Job, output string, out io.Writer) error {
+func (f *exportFormat) run(job *export.Job, opt *exportOptions, out io.Writer) error {
 	switch {
+	case opt.appendTo != "":
+		return interruptible(job, func() error { return f.add(job, opt.appendTo) })
 	case f.writeDir != nil:
-		return f.directory(job, output)
-	case output == "":
+		return interruptible(job, func() error { return f.directory(job, opt.output) })
+	case opt.output == "":
 		return f.write(printable.Data(out), job)
 	}
-	return durable.Write(output, func(w io.Writer) error { return f.write(w, job) })
+	return durable.Write(opt.output, func(w io.Writer) error { return f.write(w, job) })
 }
 
-// directory writes a directory. Signals that would end efg end the export, so that nothing of it
-// is left.
-func (f *exportFormat) directory(job *export.Job, output string) error {
+// add adds a run to a directory of many.
+func (f *exportFormat) add(job *export.Job, dir string) error {
+	added, err := f.appendDir(dir, job)
+	if err == nil && !added {
+		job.Note(dir + " has the run already")
+	}
+	return err
+}
+
+// interruptible runs an export that writes to a directory. Signals that would end efg end the
+// export, so that nothing of it is left.
+func interruptible(job *export.Job, write func() error) error {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, slices.DeleteFunc(slices.Clone(ending), signal.Ignored)...)
 	defer signal.Stop(signals)
@@ -298,14 +329,20 @@ func (f *exportFormat) directory(job *export.Job, output string) error {
 		}
 	}()
 	job.Context = ctx
-	err := durable.WriteDir(output, f.owned, func(dir string) error {
-		return errors.Join(f.writeDir(dir, job), context.Cause(ctx))
-	})
+	err := write()
 	var stopped *exitError
-	switch {
-	case errors.As(context.Cause(ctx), &stopped):
+	if errors.As(context.Cause(ctx), &stopped) {
 		return stopped
-	case errors.Is(err, durable.ErrForeign):
+	}
+	return err
+}
+
+// directory writes a directory.
+func (f *exportFormat) directory(job *export.Job, output string) error {
+	err := durable.WriteDir(output, f.owned, func(dir string) error {
+		return errors.Join(f.writeDir(dir, job), context.Cause(job.Context))
+	})
+	if errors.Is(err, durable.ErrForeign) {
 		return usageError("%w: not replaced by --format %s", err, f.name)
 	}
 	return err

@@ -70,6 +70,9 @@ func (f *Follower) Call(e *reconstruct.Event) (*Call, error) {
 	return &f.call, nil
 }
 
+// Constant reports whether Call has found that it returns the same for all events of a node.
+func (f *Follower) Constant(node int) bool { return f.known[node] != nil }
+
 // instance reads the words of mask of an event.
 func (f *Follower) instance(e *reconstruct.Event, proc *signature.Proc, mask uint64) *instance {
 	n := &f.s.Nodes[e.Node()]

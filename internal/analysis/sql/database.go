@@ -13,6 +13,7 @@ import (
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/internal/analysis/eventrow"
 	"github.com/efg-tools/efg/reconstruct"
 )
 
@@ -127,7 +128,7 @@ type process struct {
 	data   *efg.Process
 	events *reconstruct.Process
 	facts  *analysis.Process
-	nodes  map[int][]nodeFacts // by stream
+	nodes  map[int][]eventrow.Node // by stream
 }
 
 // process reads Procs[i], unless it was read just before.
@@ -152,7 +153,7 @@ func (db *Database) process(i int) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{i, events.Data(), events, facts, map[int][]nodeFacts{}}
+	p := &process{i, events.Data(), events, facts, map[int][]eventrow.Node{}}
 	db.recent = append([]*process{p}, db.recent[:min(len(db.recent), maxRecent-1)]...)
 	return p, nil
 }

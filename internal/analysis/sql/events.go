@@ -1,16 +1,14 @@
 package sql
 
 import (
-	"fmt"
 	"iter"
 	"math"
-	"strings"
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/internal/analysis/eventrow"
 	"github.com/efg-tools/efg/reconstruct"
-	"github.com/efg-tools/efg/signature"
 )
 
 // Columns of events.
@@ -71,7 +69,7 @@ type eventRows struct {
 	p      *process
 	stream int // the next one
 
-	facts  []nodeFacts
+	facts  []eventrow.Node
 	thread uint32
 	chosen []bool // by node
 	seq    uint64
@@ -160,7 +158,7 @@ func (r *eventRows) open(i int) bool {
 	found := false
 	op, one := r.q.texts[eventOp]
 	for k := range r.chosen {
-		r.chosen[k] = !one || r.facts[k].op == op
+		r.chosen[k] = !one || r.facts[k].Op == op
 		found = found || r.chosen[k]
 	}
 	if !found {
@@ -252,7 +250,7 @@ func (r *eventRows) byEvents(i int) func() (bool, error) {
 	r.follower = nil
 	all := false
 	if r.q.uses(operationLevel) {
-		r.follower = r.p.facts.Follow(i, analysis.CommField|analysis.BytesField|analysis.TagField)
+		r.follower = r.p.facts.Follow(i, eventrow.Fields)
 		if all = r.follower.NeedsAll(); all {
 			opt.From = 0
 		}
@@ -315,7 +313,7 @@ func (r *eventRows) column(i int) (any, error) {
 	case eventArgs, eventOut:
 		return r.json(i), nil
 	}
-	if v, ok := f.column(i); ok {
+	if v, ok := nodeColumn(f, i); ok {
 		return v, nil
 	}
 	if r.call == nil {
@@ -347,114 +345,64 @@ func (r *eventRows) json(column int) any {
 // operation returns what the call does: peer, tag and datatype of the first
 // operation that has one, bytes of all.
 func (r *eventRows) operation(column int) any {
-	list := r.call.Operations
+	list, names := r.call.Operations, r.p.events.Names()
 	switch column {
 	case eventComm:
-		n := &r.p.data.Streams[r.stream-1].Nodes[r.node]
-		return r.object(n)
-	case eventBytes, eventSent, eventReceived:
-		return volume(list, column)
+		text := r.facts[r.node].Object(r.event, names)
+		return orNull(text, text != "")
+	case eventPeer:
+		rank, ok := eventrow.Peer(list)
+		return orNull(int64(rank), ok)
+	case eventTag:
+		return orNull(eventrow.Tag(list))
+	case eventCount:
+		return orNull(eventrow.Count(list))
+	case eventDatatype:
+		text := eventrow.Datatype(list, names)
+		return orNull(text, text != "")
 	}
-	for i := range list {
-		o := &list[i]
-		switch {
-		case column == eventPeer && o.Peer >= 0:
-			return int64(o.Peer)
-		case column == eventTag && !signature.IsConst(o.Tag):
-			return int64(o.Tag)
-		case column == eventCount && !signature.IsConst(o.Count):
-			return int64(o.Count)
-		case column == eventDatatype && o.Datatype != signature.Absent:
-			return r.p.events.Names().Handle(signature.Type, o.Datatype)
-		}
+	sent, received, ok := eventrow.Volume(list)
+	switch column {
+	case eventSent:
+		return orNull(int64(sent), ok)
+	case eventReceived:
+		return orNull(int64(received), ok)
 	}
-	return nil
+	return orNull(int64(max(sent, received)), ok)
 }
 
-// object is the name of the call's communicator, window or file.
-func (r *eventRows) object(n *efg.Node) any {
-	proc := r.facts[r.node].proc
-	if proc == nil || proc.Object < 0 {
+// orNull is a value, or NULL.
+func orNull[T any](v T, ok bool) any {
+	if !ok {
 		return nil
 	}
-	return r.p.events.Names().Handle(proc.Params[proc.Object].Kind, r.event.Word(signature.ObjectWord))
+	return v
 }
 
-func volume(list []analysis.Operation, column int) any {
-	var sent, received uint64
-	moves := false
-	for i := range list {
-		o := &list[i]
-		if o.Kind == analysis.OtherOperation || !o.Moves {
-			continue
-		}
-		if !o.Known {
-			return nil
-		}
-		moves = true
-		sent += o.Sent
-		received += o.Received
+// factsOf describes the nodes of a stream, once.
+func (p *process) factsOf(i int) []eventrow.Node {
+	if p.nodes[i] == nil {
+		p.nodes[i] = eventrow.Nodes(p.events, i)
 	}
-	switch {
-	case !moves:
-		return nil
-	case column == eventSent:
-		return int64(sent)
-	case column == eventReceived:
-		return int64(received)
-	}
-	return int64(max(sent, received))
+	return p.nodes[i]
 }
 
-// nodeFacts are what the events of a node have in common.
-type nodeFacts struct {
-	proc                         *signature.Proc
-	op, class, site, fn, failure string
-}
-
-// factsOf computes the facts of a stream, once.
-func (p *process) factsOf(i int) []nodeFacts {
-	if list := p.nodes[i]; list != nil {
-		return list
-	}
-	s := &p.data.Streams[i]
-	list := make([]nodeFacts, len(s.Nodes))
-	names := p.events.Names()
-	for k := range list {
-		w := s.Nodes[k].Words
-		header := signature.Header(w[0])
-		f := &list[k]
-		f.op, f.class = fmt.Sprintf("procedure %d", header.Proc()), signature.OtherOps
-		if f.proc = signature.ProcByID(header.Proc()); f.proc != nil {
-			f.op, f.class = f.proc.Name, strings.Join(f.proc.MTF, ",")
-		}
-		if c := header.ErrorClass(); c != 0 {
-			f.failure = reconstruct.ErrorName(c)
-		}
-		f.site, f.fn = names.Place(w[1]), names.Func(w[1])
-	}
-	p.nodes[i] = list
-	return list
-}
-
-func (f *nodeFacts) column(i int) (any, bool) {
+// nodeColumn returns a column that is equal for all events of a node; false: it is none.
+func nodeColumn(n *eventrow.Node, i int) (any, bool) {
 	text := ""
 	switch i {
 	case eventOp:
-		text = f.op
+		text = n.Op
 	case eventClass:
-		text = f.class
+		text = n.Class
 	case eventSite:
-		text = f.site
+		text = n.Site
 	case eventFunc:
-		text = f.fn
+		text = n.Func
 	case eventError:
-		text = f.failure
+		text = n.Error
 	default:
 		return nil, false
 	}
-	if text == "" {
-		return nil, true
-	}
-	return text, true
+	return orNull(text, text != ""), true
 }

@@ -91,7 +91,7 @@ func nodeRows(p *process, q *request) ([][]any, error) {
 			n := &nodes[k]
 			row := []any{int64(p.data.Rank), int64(p.data.Streams[i].Thread), int64(k)}
 			for _, c := range []int{eventOp, eventClass, eventSite, eventFunc, eventError} {
-				v, _ := facts[k].column(c)
+				v, _ := nodeColumn(&facts[k], c)
 				row = append(row, v)
 			}
 			text := any(nil)

@@ -32,8 +32,7 @@ function Answer({ diff, text }) {
   return <Ranks diff={diff} text={text} />;
 }
 
-// OtherRun chooses a run to compare with.
-export function OtherRun({ id, value, none = "the ranks of this run" }) {
+function OtherRun({ id, value }) {
   const list = useCurrent(address(null, "", { limit: 500 }));
   const names = (list.data?.runs ?? []).map((r) => r.name).reverse();
   if (value && !names.includes(value)) names.unshift(value);
@@ -41,7 +40,7 @@ export function OtherRun({ id, value, none = "the ranks of this run" }) {
     <label class="field">
       with{" "}
       <select value={value ?? ""} onChange={(e) => change({ with: e.currentTarget.value, ranks: "" })}>
-        <option value="">{none}</option>
+        <option value="">the ranks of this run</option>
         {names.filter((n) => n !== id).map((n) => (
           <option key={n} value={n}>{n}</option>
         ))}

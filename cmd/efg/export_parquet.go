@@ -1,0 +1,25 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/efg-tools/efg/internal/export"
+	"github.com/efg-tools/efg/internal/export/parquet"
+)
+
+var exportParquet = exportFormat{
+	name: "parquet",
+	about: "a directory of Apache Parquet files, as DuckDB, Spark, Trino, Polars and pandas read\n" +
+		"them: events, messages, waits and other tables",
+	writeDir: parquet.Write,
+	appendDir: func(dir string, job *export.Job) (bool, error) {
+		added, err := parquet.Append(dir, job)
+		if errors.Is(err, parquet.ErrNotDataset) {
+			err = usageError("--append %w", err)
+		}
+		return added, err
+	},
+	owned: parquet.Owned,
+	times: true,
+	what:  parquet.Tables(),
+}
