@@ -23,6 +23,7 @@ var staticQuestions = []string{
 	"/waits?top=100&ranges=256", "/efficiency?windows=60", "/efficiency", "/whatif",
 	"/matrix?bins=256", "/matrix?bins=256&collectives=1", "/matrix?bins=256&one_sided=1", "/matrix?bins=256&collectives=1&one_sided=1",
 	"/loops?ranges=25", "/phases", "/check", "/timeline?width=1600&rows=400&slices=4000", "/flows?most=2000",
+	"/flame", "/flame?of=waiting", "/flame?of=delay", "/flame?of=bytes", "/flame?of=calls",
 }
 
 // reportHTML writes the page with all that it shows of a run to a file.

@@ -16,6 +16,7 @@ import (
 	"github.com/efg-tools/efg/internal/analysis/diff"
 	"github.com/efg-tools/efg/internal/analysis/efficiency"
 	"github.com/efg-tools/efg/internal/analysis/findings"
+	"github.com/efg-tools/efg/internal/analysis/flame"
 	"github.com/efg-tools/efg/internal/analysis/flows"
 	"github.com/efg-tools/efg/internal/analysis/loops"
 	"github.com/efg-tools/efg/internal/analysis/match"
@@ -70,6 +71,7 @@ var questions = map[string]question{
 	"/phases":     {[]string{"rank", "clock"}, askPhases},
 	"/waits":      {[]string{"rank", "top", "ranges", "clock"}, askWaits},
 	"/flows":      {[]string{"from", "to", "ranks", "most", "clock"}, askFlows},
+	"/flame":      {[]string{"of", "with", "clock"}, askFlame},
 	"/clocks":     {nil, askClocks},
 	"/efficiency": {[]string{"windows", "loops", "phases", "clock"}, askEfficiency},
 	"/whatif":     {[]string{"compute", "latency", "overhead", "bandwidth", "ideal", "balance", "network", "clock"}, askWhatif},
@@ -261,6 +263,32 @@ func askWaits(q *query) answerer {
 		j := jsondoc.NewWaits(in.name, rep)
 		j.CutRows(top)
 		return j, nil
+	})
+}
+
+// askFlame sums what the places of the program cost, in one run or in two.
+func askFlame(q *query) answerer {
+	var names []string
+	for _, m := range flame.Measures {
+		names = append(names, string(m))
+	}
+	of, clock := flame.Measure(q.choice("of", string(flame.Time), names...)), q.clock()
+	return asJSON(func(in *input) (any, error) {
+		runs, files := []*runfile.Run{}, []string{}
+		for x := in; x != nil; x = x.other {
+			if err := correct(in, x.run, clock); err != nil {
+				return nil, err
+			}
+			runs, files = append(runs, x.run), append(files, x.name)
+		}
+		t, err := flame.New(in, of, runs...)
+		if errors.Is(err, flame.ErrNoTimes) {
+			return nil, &statusError{http.StatusUnprocessableEntity, err.Error()}
+		}
+		if err != nil {
+			return nil, err
+		}
+		return jsondoc.NewFlame(files, t), nil
 	})
 }
 

@@ -11,6 +11,7 @@ import { tabs } from "./tabs.js";
 import { Check } from "./views/check.jsx";
 import { Diff } from "./views/diff.jsx";
 import { Efficiency } from "./views/efficiency.jsx";
+import { Flame } from "./views/flame.jsx";
 import { Graph } from "./views/graph.jsx";
 import { Imbalance } from "./views/imbalance.jsx";
 import { Live } from "./views/live.jsx";
@@ -27,7 +28,7 @@ import { WhatIf } from "./views/what-if.jsx";
 import { Where } from "./views/where.jsx";
 
 const views = {
-  summary: Summary, waits: Waits, efficiency: Efficiency, "what-if": WhatIf, imbalance: Imbalance, ranks: Ranks, matrix: Matrix, graph: Graph, timeline: Timeline,
+  summary: Summary, waits: Waits, flame: Flame, efficiency: Efficiency, "what-if": WhatIf, imbalance: Imbalance, ranks: Ranks, matrix: Matrix, graph: Graph, timeline: Timeline,
   loops: Loops, phases: Phases, check: Check, diff: Diff, source: Source, where: Where,
 };
 

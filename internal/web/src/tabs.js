@@ -5,6 +5,7 @@ import { onlyRun } from "./data.js";
 const all = [
   { name: "summary", key: "s" },
   { name: "waits", key: "a" },
+  { name: "flame", key: "f" },
   { name: "efficiency", key: "e" },
   { name: "what-if", key: "h" },
   { name: "imbalance", key: "i" },

@@ -5,6 +5,7 @@ import { heat } from "../src/colours.js";
 import { bytes, grouped, nanos, percent, plural } from "../src/format.js";
 import { parseTable } from "./browser.mjs";
 import { graphChecks } from "./graph.mjs";
+import { flameChecks } from "./flame.mjs";
 import { linkedChecks } from "./linked.mjs";
 import { timelineChecks } from "./timeline.mjs";
 import { useChecks } from "./use.mjs";
@@ -313,5 +314,5 @@ async function diff(page) {
 
 export const checks = {
   runs, summary, imbalance, matrix, "matrix of 1,024 ranks": matrixOfMany, "blocks of a matrix": zoom, tables, ranks, diff,
-  ...whyChecks, ...linkedChecks, ...graphChecks, ...timelineChecks, ...useChecks,
+  ...whyChecks, ...linkedChecks, ...flameChecks, ...graphChecks, ...timelineChecks, ...useChecks,
 };

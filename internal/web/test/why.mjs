@@ -126,7 +126,7 @@ async function oneFile(page) {
   assert.deepEqual(await page.tab.$$eval(".findings li", (list) => list.map((e) => e.textContent)), findings.map((f) => f.text));
   const tabs = await page.tab.$$eval("nav.tabs a", (list) => list.map((e) => e.dataset.tab));
   const ready = {
-    summary: "[data-ready=summary]", waits: "[data-ready=waits]", efficiency: "[data-ready=efficiency]", "what-if": "[data-ready=what-if]", imbalance: ".plot .u-wrap",
+    summary: "[data-ready=summary]", waits: "[data-ready=waits]", flame: "[data-ready=flame]", efficiency: "[data-ready=efficiency]", "what-if": "[data-ready=what-if]", imbalance: ".plot .u-wrap",
     matrix: "[data-ready=matrix]", timeline: "canvas[data-flows]", loops: ".table", phases: "[data-table=phases]", check: "main h2",
   };
   assert.deepEqual(tabs, Object.keys(ready));
@@ -134,6 +134,12 @@ async function oneFile(page) {
     await page.tab.click(`nav.tabs a[data-tab=${tab}]`);
     await page.ready(ready[tab]);
     assert.equal(await page.tab.locator(".problem").count(), 0, tab);
+  }
+  await page.tab.click("nav.tabs a[data-tab=flame]");
+  for (const of of ["waiting", "delay", "bytes", "calls"]) {
+    await page.tab.click(`.choice label:has(input[value=${of}])`);
+    await page.ready(`.choice label.on:has(input[value=${of}])`);
+    await page.ready("[data-ready=flame]");
   }
   await page.tab.click("nav.tabs a[data-tab=timeline]");
   await page.ready("canvas[data-flows]");

@@ -32,7 +32,8 @@ function Answer({ diff, text }) {
   return <Ranks diff={diff} text={text} />;
 }
 
-function OtherRun({ id, value }) {
+// OtherRun chooses a run to compare with.
+export function OtherRun({ id, value, none = "the ranks of this run" }) {
   const list = useCurrent(address(null, "", { limit: 500 }));
   const names = (list.data?.runs ?? []).map((r) => r.name).reverse();
   if (value && !names.includes(value)) names.unshift(value);
@@ -40,7 +41,7 @@ function OtherRun({ id, value }) {
     <label class="field">
       with{" "}
       <select value={value ?? ""} onChange={(e) => change({ with: e.currentTarget.value, ranks: "" })}>
-        <option value="">the ranks of this run</option>
+        <option value="">{none}</option>
         {names.filter((n) => n !== id).map((n) => (
           <option key={n} value={n}>{n}</option>
         ))}
