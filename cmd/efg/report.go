@@ -177,7 +177,7 @@ func (w *reportWriter) say(found []findings.Finding) {
 		if i == 0 {
 			fmt.Fprintln(w)
 		}
-		for k, line := range wrapped(found[i].Text, w.Columns(lineWidth)-len("- ")) {
+		for k, line := range wrapped(found[i].Text, min(lineWidth, w.Width(lineWidth))-len("- ")) {
 			indent := "- "
 			if k > 0 {
 				indent = "  "

@@ -5,13 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image/color"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/efg/runfile"
+	"github.com/efg-tools/efg/internal/analysis/flows"
 	"github.com/efg-tools/efg/internal/analysis/timeline"
 	timelinedraw "github.com/efg-tools/efg/internal/draw/timeline"
 	"github.com/efg-tools/efg/internal/jsondoc"
@@ -24,7 +28,7 @@ type timelineOptions struct {
 	clock           string
 	width, rows     int
 	slices          int
-	png, svg        string
+	pictures        []string
 	answerForm
 }
 
@@ -39,7 +43,7 @@ func newTimeline() *cobra.Command {
 See docs/timeline.md.`,
 		Example: `  efg timeline traced.efg
   efg timeline traced.efg --from 10ms --to 5s --rank 0-1 --width 60
-  efg timeline traced.efg --png timeline.png --svg timeline.svg
+  efg timeline traced.efg -o timeline.png -o timeline.svg
   efg timeline traced.efg --json --slices 1000 > timeline.json`,
 		Args:              argCount(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeRuns(1, false),
@@ -55,55 +59,97 @@ See docs/timeline.md.`,
 	f.IntVar(&opt.width, "width", 0, "cells per row; up to twice as many are shown (default 50; 800 for pictures and JSON)")
 	f.IntVar(&opt.rows, "rows", 0, "maximum number of rows; more ranks share rows (default 32; 512 for pictures and JSON)")
 	f.IntVar(&opt.slices, "slices", 0, "with --json: list the calls if there are at most `N`")
-	f.StringVar(&opt.png, "png", "", "write a PNG to `FILE`")
-	f.StringVar(&opt.svg, "svg", "", "write an SVG to `FILE`")
+	f.StringArrayVarP(&opt.pictures, "output", "o", nil, "draw a picture, with waiting and messages, to `FILE.svg` or FILE.png; may be repeated")
 	opt.flags(cmd, "")
 	return cmd
 }
 
 func showTimeline(ctx context.Context, path string, opt *timelineOptions, out, errOut io.Writer) error {
+	if err := opt.checkPictures(); err != nil {
+		return err
+	}
 	r, err := openShown(path, opt.data())
 	if err != nil {
 		return err
 	}
 	defer r.Close()
 	earlyNote(errOut, r)
-	v, err := viewTimeline(ctx, r, opt, errOut)
+	v, err := viewTimeline(ctx, r, opt, opt.screen(out).Width(defaultWidth), errOut)
 	if errors.Is(err, timeline.ErrNoTimes) || errors.Is(err, timeline.ErrQuery) {
 		return usageError("%s: %w", path, err)
 	}
 	if err != nil {
 		return err
 	}
-	for _, p := range []struct {
-		file  string
-		write func(io.Writer, *timeline.View) error
-	}{{opt.png, timelinedraw.PNG}, {opt.svg, timelinedraw.SVG}} {
-		if p.file == "" {
-			continue
-		}
-		if err := writePicture(p.file, func(w io.Writer) error { return p.write(w, v) }); err != nil {
+	if len(opt.pictures) > 0 {
+		if err := drawTimeline(ctx, r, v, opt, errOut); err != nil || !opt.json {
 			return err
 		}
-	}
-	if !opt.json && (opt.png != "" || opt.svg != "") {
-		return nil
 	}
 	return opt.write(out, func() any { return jsondoc.NewTimeline(path, v) }, func(w *terminal.Screen) { timelineText(w, path, v) })
 }
 
-// viewTimeline computes the requested view.
-func viewTimeline(ctx context.Context, r *runfile.Run, opt *timelineOptions, errOut io.Writer) (*timeline.View, error) {
+// timelineFormats are the formats of pictures, by the extension of the file.
+var timelineFormats = map[string]func(io.Writer, timelinedraw.Picture) error{".png": timelinedraw.PNG, ".svg": timelinedraw.SVG}
+
+// checkPictures checks the names of pictures.
+func (opt *timelineOptions) checkPictures() error {
+	for _, file := range opt.pictures {
+		if timelineFormats[filepath.Ext(file)] == nil {
+			return usageError("-o %s: want a name that ends in .svg or .png", file)
+		}
+	}
+	return nil
+}
+
+// drawTimeline writes the pictures, with waiting and messages where they can be found.
+func drawTimeline(ctx context.Context, r *runfile.Run, v *timeline.View, opt *timelineOptions, errOut io.Writer) error {
+	set, err := parseRanks(opt.ranks)
+	if err != nil {
+		return err
+	}
+	procs, err := set.find(r)
+	if err != nil {
+		return err
+	}
+	p := timelinedraw.Picture{View: v}
+	p.Flows, err = flows.New(ctx, r, flows.Query{From: v.From, To: v.To(), Procs: procs, Most: mostWaits})
+	if errors.Is(err, flows.ErrTooLarge) {
+		fmt.Fprintf(errOut, "efg: neither messages nor waiting are drawn: %v\n", err)
+	} else if err != nil {
+		return err
+	}
+	for _, file := range opt.pictures {
+		if err := writePicture(file, func(w io.Writer) error { return timelineFormats[filepath.Ext(file)](w, p) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mostWaits bounds how many waits, the longest, are drawn.
+const mostWaits = 20_000
+
+// A text has at least leastCells in a row, and as many as fit in defaultWidth unless the width is
+// known; labelWidth is what labels and frames take.
+const (
+	leastCells   = 10
+	defaultWidth = 110
+	labelWidth   = 10
+)
+
+// viewTimeline computes the requested view, as text for a number of columns.
+func viewTimeline(ctx context.Context, r *runfile.Run, opt *timelineOptions, columns int, errOut io.Writer) (*timeline.View, error) {
 	set, err := parseRanks(opt.ranks)
 	if err != nil {
 		return nil, err
 	}
 	q := timeline.Query{Width: opt.width, Rows: opt.rows, Share: true, Slices: opt.slices}
-	text := !opt.json && opt.png == "" && opt.svg == ""
+	text := !opt.json && len(opt.pictures) == 0
 	if opt.slices != 0 && !opt.json {
 		return nil, usageError("--slices: only with --json")
 	}
-	defaultTo(&q.Width, text, 50, 800)
+	defaultTo(&q.Width, text, max(leastCells, (columns-labelWidth)/2), 800)
 	defaultTo(&q.Rows, text, 32, 512)
 	if q.Procs, err = set.find(r); err != nil {
 		return nil, err
@@ -200,6 +246,23 @@ func hidden(v *timeline.View, seen *[256]bool) (n uint64) {
 	return n
 }
 
+// writeCells writes the letters of a row, those of procedures on their colours.
+func writeCells(w *terminal.Screen, v *timeline.View, pixels []byte) {
+	for len(pixels) > 0 {
+		p, n := pixels[0], 1
+		for n < len(pixels) && pixels[n] == p {
+			n++
+		}
+		text := strings.Repeat(string(letterOf(p)), n)
+		if p == timeline.Outside || int(p) > len(v.Legend) {
+			io.WriteString(w, text)
+		} else {
+			w.On(timelinedraw.Color(v, p), text)
+		}
+		pixels = pixels[n:]
+	}
+}
+
 func timelineText(w *terminal.Screen, path string, v *timeline.View) {
 	ranks, names, width := 0, make([]string, len(v.Rows)), len("rank")
 	for i, r := range v.Rows {
@@ -212,16 +275,21 @@ func timelineText(w *terminal.Screen, path string, v *timeline.View) {
 	fmt.Fprintf(w, "time      %s to %s of the run, a column is %s\n", units.Seconds(v.From), units.Seconds(v.To()), units.Nanoseconds(float64(v.Pixel)))
 	fmt.Fprintf(w, "\n%*s\n", width, "rank")
 	for i, name := range names {
-		line := make([]byte, v.Width)
-		for x, p := range v.Pixels[i*v.Width : (i+1)*v.Width] {
-			line[x] = letterOf(p)
-		}
-		fmt.Fprintf(w, "%*s |%s|\n", width, name, line)
+		fmt.Fprintf(w, "%*s |", width, name)
+		writeCells(w, v, v.Pixels[i*v.Width:(i+1)*v.Width])
+		fmt.Fprintln(w, "|")
 	}
 	total := v.InMPI()
 	fmt.Fprintln(w)
 	t := &terminal.Table{}
-	t.Left("", "")
+	var keys []byte
+	t.Key("", func(row int) (color.RGBA, bool) {
+		if row >= len(keys) {
+			return color.RGBA{}, false
+		}
+		return timelinedraw.Color(v, keys[row]), true
+	})
+	t.Left("")
 	t.Right("time")
 	t.Shares("of MPI")
 	seen := [256]bool{}
@@ -236,6 +304,7 @@ func timelineText(w *terminal.Screen, path string, v *timeline.View) {
 		if !p.Apart {
 			ofMPI = units.Percent(p.Time, total)
 		}
+		keys = append(keys, byte(i+1))
 		t.Row(string(letterOf(byte(i+1))), p.Op, units.Nanoseconds(float64(p.Time)), ofMPI)
 	}
 	t.Row(".", "outside MPI")

@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"image"
 	"image/png"
 	"io"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -57,7 +60,7 @@ func TestTimeline(t *testing.T) {
 // Pictures have the colours of the pixels.
 func TestTimelinePictures(t *testing.T) {
 	assembled(t, "traced")
-	out, errOut, status := efgRun(t, nil, "timeline", "a.efg", "--png", "a.png", "--svg", "a.svg", "--json")
+	out, errOut, status := efgRun(t, nil, "timeline", "a.efg", "-o", "a.png", "-o", "a.svg", "--json")
 	var j jsondoc.Timeline
 	if err := json.Unmarshal([]byte(out), &j); err != nil || status != 0 || errOut != "" {
 		t.Fatalf("%v, status %d, %q", err, status, errOut)
@@ -75,41 +78,70 @@ func TestTimelinePictures(t *testing.T) {
 	for _, e := range j.Legend {
 		v.Legend = append(v.Legend, timeline.Procedure{Op: e.Op})
 	}
-	rects := map[string]int{}
-	for y := range j.Rows {
-		for x := range j.Width {
-			p := j.Pixels[y*j.Width+x]
-			if got := m.At(raster.Left+x, raster.Top+y*24+5); got != timelinedraw.Color(v, p) {
-				t.Fatalf("rank %d, pixel %d: %v, want %v", y, x, got, timelinedraw.Color(v, p))
-			}
-			if p != 255 && (x == 0 || p != j.Pixels[y*j.Width+x-1]) {
-				rects[palette.Hex(timelinedraw.Color(v, p))]++
-			}
-		}
-	}
 	svg, err := os.ReadFile("a.svg")
 	if err != nil {
 		t.Fatal(err)
 	}
+	rects, waits := svgRects(t, svg)
+	hatched := 0
+	for y := range j.Rows {
+		for x := range j.Width {
+			p := j.Pixels[y*j.Width+x]
+			at := image.Pt(raster.Left+x, raster.Top+y*36+5)
+			if slices.ContainsFunc(waits, func(r image.Rectangle) bool { return at.In(r) }) {
+				hatched++
+			} else if got := m.At(at.X, at.Y); got != timelinedraw.Color(v, p) {
+				t.Fatalf("rank %d, pixel %d: %v, want %v", y, x, got, timelinedraw.Color(v, p))
+			}
+			if p != 255 && (x == 0 || p != j.Pixels[y*j.Width+x-1]) {
+				rects[palette.Hex(timelinedraw.Color(v, p))]--
+			}
+		}
+	}
+	for c, n := range rects { // the legend has one of each
+		if n != 1 {
+			t.Errorf("%s: %d rectangles too many", c, n-1)
+		}
+	}
+	if hatched == 0 || hatched > len(j.Pixels)/2 || !bytes.Contains(svg, []byte("<title>rank 1, ")) || !bytes.Contains(svg, []byte("late sender in MPI_Recv")) {
+		t.Errorf("%d of %d pixels are hatched, for waits at %v", hatched, len(j.Pixels), waits)
+	}
+	if !bytes.Contains(svg, []byte(" from rank ")) {
+		t.Error("no messages")
+	}
+}
+
+// svgRects counts the rectangles of each colour in a picture, and returns those of waits.
+func svgRects(t *testing.T, svg []byte) (colours map[string]int, waits []image.Rectangle) {
+	t.Helper()
+	colours = map[string]int{}
 	for d := xml.NewDecoder(bytes.NewReader(svg)); ; {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
-			break
+			return colours, waits
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e, ok := token.(xml.StartElement); ok && e.Name.Local == "rect" {
-			for _, a := range e.Attr {
-				if a.Name.Local == "fill" {
-					rects[a.Value]--
+		e, ok := token.(xml.StartElement)
+		if !ok || e.Name.Local != "rect" {
+			continue
+		}
+		a := map[string]string{}
+		for _, attr := range e.Attr {
+			a[attr.Name.Local] = attr.Value
+		}
+		switch {
+		case a["fill"] == "url(#waiting)":
+			var at [4]int
+			for i, name := range []string{"x", "y", "width", "height"} {
+				if at[i], err = strconv.Atoi(a[name]); err != nil {
+					t.Fatal(err)
 				}
 			}
-		}
-	}
-	for c, n := range rects { // the legend has one of each, the background is "white"
-		if n != -1 && c != "white" {
-			t.Errorf("%s: %d rectangles too few", c, n)
+			waits = append(waits, image.Rect(at[0], at[1], at[0]+at[2], at[1]+at[3]))
+		case strings.HasPrefix(a["fill"], "#"):
+			colours[a["fill"]]++
 		}
 	}
 }
@@ -118,16 +150,17 @@ func TestTimelineMistakes(t *testing.T) {
 	assembled(t, "traced")
 	sampleRun(t, "app.efg")
 	for args, want := range map[string]string{
-		"timeline none.efg":                    "none.efg: no such file or directory",
-		"timeline app.efg":                     "app.efg: the times of each call were not recorded (efg run --time trace records them)",
-		"timeline a.efg --rank 7":              "no rank 7: the run has ranks 0-2",
-		"timeline a.efg --from x":              "--from x: want a time as in 1.5s, 300ms or 20us",
-		"timeline a.efg --from 2s":             "from 2 s to 0.478282465 s: the interval is empty",
-		"timeline a.efg --width -1":            "a.efg: no such view: width -1, want 1 to 8192",
-		"timeline a.efg --rows 100000":         "a.efg: no such view: 100000 rows, want 1 to 8192",
-		"timeline a.efg --slices 9":            "--slices: only with --json",
-		"timeline a.efg --png no/such/dir.png": "open no/such/dir.png: no such file or directory",
-		"timeline a.efg --svg no/such/dir.svg": "open no/such/dir.svg: no such file or directory",
+		"timeline none.efg":                 "none.efg: no such file or directory",
+		"timeline app.efg":                  "app.efg: the times of each call were not recorded (efg run --time trace records them)",
+		"timeline a.efg --rank 7":           "no rank 7: the run has ranks 0-2",
+		"timeline a.efg --from x":           "--from x: want a time as in 1.5s, 300ms or 20us",
+		"timeline a.efg --from 2s":          "from 2 s to 0.478282465 s: the interval is empty",
+		"timeline a.efg --width -1":         "a.efg: no such view: width -1, want 1 to 8192",
+		"timeline a.efg --rows 100000":      "a.efg: no such view: 100000 rows, want 1 to 8192",
+		"timeline a.efg --slices 9":         "--slices: only with --json",
+		"timeline a.efg -o no/such/dir.png": "open no/such/dir.png: no such file or directory",
+		"timeline a.efg -o no/such/dir.svg": "open no/such/dir.svg: no such file or directory",
+		"timeline a.efg -o a.svg -o a.gif":  "-o a.gif: want a name that ends in .svg or .png",
 	} {
 		_, errOut, status := efgRun(t, nil, strings.Fields(args)...)
 		if status != 2 || !strings.Contains(errOut, want) || strings.Count(errOut, "\n") != 1 {

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"image/color"
 	"io"
 	"os"
 	"slices"
@@ -67,12 +68,12 @@ func columns(out io.Writer) int {
 	return 0
 }
 
-// Columns is how many columns text should fit in, at most n.
-func (s *Screen) Columns(n int) int {
+// Width is the number of columns that text should fit in, or otherwise if there is no limit.
+func (s *Screen) Width(otherwise int) int {
 	if s.columns > 0 {
-		return min(n, s.columns)
+		return s.columns
 	}
-	return n
+	return otherwise
 }
 
 // Write writes text, with what is not printable escaped.
@@ -104,6 +105,23 @@ func (s *Screen) styled(look, text string) {
 	io.WriteString(s, text)
 	s.text.Flush()
 	s.out.WriteString("\x1b[0m")
+}
+
+// On writes text on a background, in black or white, where there is colour.
+func (s *Screen) On(background color.RGBA, text string) { s.styled(s.lookOn(background), text) }
+
+// lookOn is the look of text on a background: the colour itself where the terminal is known to have
+// it, or else the nearest of a cube of 6×6×6.
+func (s *Screen) lookOn(c color.RGBA) string {
+	ink := "97"
+	if 299*int(c.R)+587*int(c.G)+114*int(c.B) > 128_000 {
+		ink = "30"
+	}
+	if term := os.Getenv("COLORTERM"); term == "truecolor" || term == "24bit" {
+		return fmt.Sprintf("%s;48;2;%d;%d;%d", ink, c.R, c.G, c.B)
+	}
+	level := func(v uint8) int { return (int(v)*5 + 127) / 255 }
+	return fmt.Sprintf("%s;48;5;%d", ink, 16+36*level(c.R)+6*level(c.G)+level(c.B))
 }
 
 // hide notes that columns were left out.

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"image/color"
 	"io"
 	"slices"
 	"strconv"
@@ -22,6 +23,7 @@ type Table struct {
 type column struct {
 	head string
 	kind kind
+	on   func(row int) (color.RGBA, bool) // the background of a cell; nil: none has one
 }
 
 // kind is how a column is written, and what happens to it if there is too little space.
@@ -56,8 +58,13 @@ func (t *Table) Pictures(heads ...string) { t.add(picture, heads) }
 
 func (t *Table) add(k kind, heads []string) {
 	for _, h := range heads {
-		t.columns = append(t.columns, column{h, k})
+		t.columns = append(t.columns, column{head: h, kind: k})
 	}
+}
+
+// Key adds a column whose cells are on a background where there is colour, as in a legend.
+func (t *Table) Key(head string, background func(row int) (color.RGBA, bool)) {
+	t.columns = append(t.columns, column{head, left, background})
 }
 
 // Row adds a row with a cell for each column, once all columns have been added; cells that are
@@ -98,15 +105,16 @@ func (t *Table) Write(w io.Writer) error {
 	for i, c := range t.columns {
 		heads[i] = c.head
 	}
-	t.line(s, shown, width, heads, bold, nil)
-	for _, r := range t.rows {
-		t.line(s, shown, width, r, "", most)
+	t.line(s, shown, width, heads, -1, nil)
+	for i, r := range t.rows {
+		t.line(s, shown, width, r, i, most)
 	}
 	return flush()
 }
 
-// line writes a row, without spaces at its end. most has the largest shares, for their bars.
-func (t *Table) line(s *Screen, shown, width []int, cells []string, look string, most []float64) {
+// line writes a row, or the heads as row -1, without spaces at its end. most has the largest shares,
+// for their bars.
+func (t *Table) line(s *Screen, shown, width []int, cells []string, row int, most []float64) {
 	for len(shown) > 0 && cells[shown[len(shown)-1]] == "" {
 		shown = shown[:len(shown)-1]
 	}
@@ -115,12 +123,29 @@ func (t *Table) line(s *Screen, shown, width []int, cells []string, look string,
 			io.WriteString(s, strings.Repeat(" ", space))
 		}
 		bar := ""
-		if s.colour && t.columns[c].kind == share && most != nil {
+		if s.colour && t.columns[c].kind == share && row >= 0 {
 			bar = barCell(cells[c], most[c])
 		}
-		t.cell(s, t.columns[c].kind, width[c], cells[c], look, bar, i == len(shown)-1)
+		t.cell(s, t.columns[c].kind, width[c], cells[c], t.look(s, c, row), bar, i == len(shown)-1)
 	}
 	io.WriteString(s, "\n")
+}
+
+// look is the look of a cell.
+func (t *Table) look(s *Screen, column, row int) string {
+	switch c := &t.columns[column]; {
+	case !s.colour:
+		return ""
+	case row < 0:
+		return bold
+	case c.kind == picture:
+		return blue
+	case c.on != nil:
+		if background, ok := c.on(row); ok {
+			return s.lookOn(background)
+		}
+	}
+	return ""
 }
 
 // cell writes a cell of a column, the last one of its line without spaces after it.
@@ -132,13 +157,11 @@ func (t *Table) cell(s *Screen, k kind, width int, text, look, bar string, last 
 		s.styled(blue, bar)
 		io.WriteString(s, pad)
 		s.styled(look, text)
-		return
-	case k == picture && look == "":
-		look = blue
-	}
-	s.styled(look, text)
-	if !last {
-		io.WriteString(s, pad)
+	default:
+		s.styled(look, text)
+		if !last {
+			io.WriteString(s, pad)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"bytes"
+	"image/color"
 	"io"
 	"strconv"
 	"strings"
@@ -104,6 +105,22 @@ func TestTableColour(t *testing.T) {
 	}
 	if got := written(t, report(), "", false, Never); strings.Contains(got, "\x1b") || strings.Contains(got, "█") {
 		t.Errorf("colour without being asked for:\n%q", got)
+	}
+}
+
+func TestKey(t *testing.T) {
+	table := &Table{}
+	table.Key("", func(row int) (color.RGBA, bool) { return color.RGBA{0, 114, 178, 255}, row == 0 })
+	table.Left("procedure")
+	table.Row("a", "MPI_Send")
+	table.Row(".", "outside")
+	t.Setenv("COLORTERM", "")
+	if got, want := written(t, table, "", false, Always), "   \x1b[1mprocedure\x1b[0m\n\x1b[97;48;5;31ma\x1b[0m  MPI_Send\n.  outside\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	t.Setenv("COLORTERM", "truecolor")
+	if got := written(t, table, "", false, Always); !strings.Contains(got, "\x1b[97;48;2;0;114;178ma\x1b[0m") {
+		t.Errorf("%q", got)
 	}
 }
 
