@@ -276,8 +276,10 @@ func askFlame(q *query) answerer {
 	return asJSON(func(in *input) (any, error) {
 		runs, files := []*runfile.Run{}, []string{}
 		for x := in; x != nil; x = x.other {
-			if err := correct(in, x.run, clock); err != nil {
-				return nil, err
+			if of == flame.Waiting || of == flame.Delay {
+				if err := correct(in, x.run, clock); err != nil {
+					return nil, err
+				}
 			}
 			runs, files = append(runs, x.run), append(files, x.name)
 		}

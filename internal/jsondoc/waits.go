@@ -20,6 +20,7 @@ type Waits struct {
 	States       []WaitState `json:"states"`
 	Rows         []WaitRow   `json:"rows"`
 	ByRank       []WaitRank  `json:"by_rank"`
+	Pairs        WaitPairs   `json:"pairs"`
 	Causes       []WaitCause `json:"causes"`
 	Path         WaitPath    `json:"path"`
 	Loops        []WaitLoop  `json:"loops"`
@@ -60,6 +61,12 @@ type WaitRank struct {
 	MPI     int64 `json:"mpi"`
 	Waiting int64 `json:"waiting"`
 	Caused  int64 `json:"caused"`
+}
+
+// WaitPairs says which blocks of ranks wait for which: [rank, rank, time].
+type WaitPairs struct {
+	Width int        `json:"width"`
+	Cells [][3]int64 `json:"cells"`
 }
 
 // WaitRegion is a call, or a computation between two calls.
@@ -169,6 +176,10 @@ func NewWaits(path string, r *waits.Report) *Waits {
 	}
 	for _, p := range r.ByRank {
 		j.ByRank = append(j.ByRank, WaitRank{p.Rank, p.Time, p.MPI, p.Waiting, p.Caused})
+	}
+	j.Pairs = WaitPairs{Width: r.Pairs.Width, Cells: make([][3]int64, len(r.Pairs.Cells))}
+	for i, c := range r.Pairs.Cells {
+		j.Pairs.Cells[i] = [3]int64{int64(c.Waiting), int64(c.Culprit), c.Time}
 	}
 	return j
 }

@@ -68,6 +68,7 @@ type Report struct {
 	States []StateRow
 	Rows   []Row
 	ByRank []RankRow
+	Pairs  Pairs
 	// Causes add up to Waiting; the most expensive come first.
 	Causes []Cause
 	Path   Path
@@ -140,6 +141,7 @@ type builder struct {
 	sections *sections.Sections
 	delays   *delays
 	waiting  []int64 // by process
+	pairs    pairTimes
 	caused   []int64
 }
 
@@ -155,7 +157,7 @@ func newBuilder(run *runfile.Run, t *match.Trace, procs []int) (b *builder, err 
 		b.report.Bound = max(b.report.Bound, th.Bound)
 	}
 	b.report.Untimed, b.report.Ended, b.report.End = t.Untimed, t.Ended, t.Until()
-	b.delays = newDelays(b)
+	b.delays, b.pairs = newDelays(b), newPairs(t)
 	b.sections, err = sections.New(run, t)
 	return b, err
 }
@@ -204,6 +206,9 @@ func (b *builder) add(c *match.Call, i *Instance, selected bool) {
 	}
 	if !i.State.Apart() {
 		b.waiting[p.Number] += i.Time
+		if i.Culprit != nil {
+			b.pairs.add(p.Rank, rank, i.Time)
+		}
 	}
 	key := rowKey{i.State, b.site(c.Thread, c.Node), culprit}
 	s := b.sums[key]
@@ -226,6 +231,7 @@ func (b *builder) add(c *match.Call, i *Instance, selected bool) {
 func (b *builder) finish(texts []Place) *Report {
 	r := &b.report
 	b.ranks()
+	r.Pairs = b.pairs.finish()
 	regions := b.delays.regionTexts(texts)
 	r.Causes, r.Path = b.delays.causes(regions), b.delays.path(regions)
 	r.Loops, r.Phases = b.delays.bySection()

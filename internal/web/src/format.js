@@ -125,6 +125,14 @@ export function rangesText(ranges, most) {
   return shorten(ranges.length < listedRanges ? text : `${text},…`, most);
 }
 
+// shortenMiddle leaves out the middle of a text that has more characters: what tells names apart is
+// at both ends.
+export function shortenMiddle(text, most) {
+  if (text.length <= most) return text;
+  const front = Math.ceil((most - 1) * 0.45);
+  return `${text.slice(0, front)}…${text.slice(text.length - (most - 1 - front))}`;
+}
+
 // shorten cuts a text to so many characters.
 export function shorten(text, most) {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;

@@ -1,12 +1,14 @@
 // Tables of any length: only rows that can be seen are in the document.
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { grouped } from "./format.js";
+import { Columns, hiddenIn } from "./columns-dialog.jsx";
+import { grouped, shortenMiddle } from "./format.js";
 import { change, useRoute } from "./route.js";
 import { isSelected, selectionIn, selectOnly } from "./selection.js";
 
 const rowHeight = 24;
 const shortTable = 60; // rows that are all shown
+const mostCharacters = 60; // of a column, unless it says others
 const margin = 20; // rows above and below those that can be seen
 
 // Table shows rows. A column has
@@ -21,9 +23,12 @@ const margin = 20; // rows above and below those that can be seen
 // The order is in the address, as sort (of the table's name); a minus in front turns it.
 // Rows that the server orders are given as remote: { length, total, at(i), want(first, last) },
 // and rows are some of them, to make the columns as wide as they need.
-export function Table({ name, rows, columns, caption, order, matches, open, selected, rowTitle, remote, place, select }) {
+export function Table({ name, rows, columns: all, caption, order, matches, open, selected, rowTitle, remote, place, select }) {
   const { query } = useRoute();
   const key = `sort-${name}`;
+  const hidden = hiddenIn(query, name);
+  const columns = useMemo(() => all.filter((c) => !hidden.includes(c.head)), [all, hidden.join()]);
+  const [choosing, setChoosing] = useState(false);
   const sort = query[key] ?? order ?? "";
   const selection = selectionIn(query);
   const about = place && selection.some ? (r) => isSelected(selection, place(r)) : undefined;
@@ -88,12 +93,14 @@ export function Table({ name, rows, columns, caption, order, matches, open, sele
           {widths.map((w, i) => (
             <col key={i} style={{ width: `${w}ch` }} />
           ))}
+          <col style={{ width: "2.6em" }} />
         </colgroup>
         <thead>
           <tr aria-rowindex={1}>
             {columns.map((c) => (
               <Head key={c.head} column={c} sort={sort} onSort={sortBy} />
             ))}
+            <td class="tools"><button type="button" class="plain" onClick={() => setChoosing(true)} title="columns, and copy as CSV" aria-label={`columns of ${caption}`}>⋯</button></td>
           </tr>
         </thead>
         <tbody>
@@ -107,10 +114,14 @@ export function Table({ name, rows, columns, caption, order, matches, open, sele
           <Space rows={shown.length - last} />
         </tbody>
       </table>
+      {choosing && <Columns name={name} caption={caption} all={all} hidden={hidden} rows={rowsOf(shown)} close={() => setChoosing(false)} />}
       {shown.length < shown.total && <p class="note">{`${grouped(shown.length)} of ${grouped(shown.total)} rows match`}</p>}
     </div>
   );
 }
+
+// rowsOf are the rows that are there: of those that the server orders perhaps not all.
+const rowsOf = (shown) => Array.from({ length: shown.length }, (_, i) => shown.at(i)).filter(Boolean);
 
 // Row shows a row, or, as long as it is not there, that it is missing.
 function Row({ index, row, columns, open, title, chosen, linked, click }) {
@@ -145,10 +156,11 @@ function Head({ column, sort, onSort }) {
 }
 
 function Cell({ column, row }) {
-  const text = column.text ? column.text(row) : undefined;
+  const whole = column.text ? column.text(row) : undefined;
+  const text = !column.right && typeof whole === "string" ? shortenMiddle(whole, column.most ?? mostCharacters) : whole;
   const bar = column.bar?.(row);
   return (
-    <td class={column.right ? "right" : undefined} title={typeof text === "string" && text.length > 12 ? text : undefined}>
+    <td class={column.right ? "right" : undefined} title={typeof whole === "string" && whole.length > 12 ? whole : undefined}>
       {bar > 0 && <span class="bar" style={{ width: `${Math.min(100, 100 * bar)}%` }} aria-hidden="true" />}
       {column.cell ? column.cell(row) : <span>{text}</span>}
     </td>
@@ -192,7 +204,7 @@ function measure(rows, columns) {
     for (let i = 0; i < rows.length; i += step) {
       width = Math.max(width, c.width ? c.width(rows[i]) : (c.text?.(rows[i]) ?? "").length);
     }
-    return Math.min(width, c.most ?? 60) * 0.95 + 1.7;
+    return Math.min(width, c.most ?? mostCharacters) * 0.95 + 1.7;
   });
 }
 

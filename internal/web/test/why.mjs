@@ -55,11 +55,21 @@ async function waits(page) {
     (await page.table("wait-rows")).map((r) => [r.time, r.waits, r.longest, r.state, r["wait in"], r.in]),
     rows.map((r) => [nanos(r.time), grouped(r.waits), nanos(r.longest.time), names.get(r.state), place(r.at), place(r.for)]),
   );
-  const cells = await page.tab.$$eval(".heat tbody tr", (list) => list.map((r) => [...r.cells].slice(1).map((c) => c.getAttribute("aria-label"))));
+  const cells = await page.tab.$$eval("[data-heat=where] tbody tr", (list) => list.map((r) => [...r.cells].slice(1).map((c) => c.getAttribute("aria-label"))));
   rows.slice(0, 20).forEach((r, i) => {
     const of = new Map(r.ranks);
-    assert.deepEqual(cells[i], [0, 1, 2, 3].map((rank) => `rank ${rank}: ${nanos(of.get(rank) ?? 0)}`));
+    assert.deepEqual(cells[i], [0, 1, 2, 3].map((rank) => nanos(of.get(rank) ?? 0)));
   });
+  const pairs = await page.tab.$$eval("[data-heat=pairs] tbody td", (list) => list.map((c) => c.title));
+  for (const [a, b, t] of w.pairs.cells) assert.ok(pairs.includes(`rank ${a} waits, for rank ${b}: ${nanos(t)}`), `${a} ${b}`);
+  assert.equal(w.pairs.cells.reduce((s, [, , t]) => s + t, 0), w.rows.filter((r) => r.for && r.state !== "init" && !/MPI_(Init|Finalize)/.test(r.at.op)).reduce((s, r) => s + r.time, 0));
+  const byCost = (list) => list.toSorted((x, y) => y.time - x.time).map((r) => nanos(r.time));
+  assert.deepEqual((await page.table("wait-loops")).map((r) => r.waiting), byCost(w.loops));
+  assert.deepEqual((await page.table("wait-phases")).map((r) => r.waiting), byCost(w.phases));
+  // Cells lead to what they are about, by keys, too.
+  await page.tab.focus("[data-heat=pairs]");
+  for (const key of ["ArrowRight", "ArrowRight", "Enter"]) await page.tab.keyboard.press(key);
+  await page.settled(() => location.hash.includes("s.ranks=0%2C1"));
   assert.deepEqual((await page.table("path")).map((r) => r.time), w.path.rows.map((r) => nanos(r.time)));
   assert.match(await page.tab.getAttribute(".stack svg", "aria-label"), /^time of each rank: computation \d+ to \d+ %, in MPI otherwise .* waiting \d+ to \d+ %$/);
 

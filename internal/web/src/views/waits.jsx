@@ -1,14 +1,13 @@
 // Which calls wait, how long, and for which calls of which ranks; what causes it; the critical path.
 
 import { useMemo } from "preact/hooks";
-import { css, heat } from "../colours.js";
 import { useStored } from "../data.js";
-import { grouped, nanos, percent } from "../format.js";
+import { grouped, nanos, percent, shortenMiddle } from "../format.js";
+import { Heat, Truncated } from "../heat.jsx";
 import { Note, Search, Wait } from "../parts.jsx";
-import { link, useRoute } from "../route.js";
+import { link } from "../route.js";
 import { Table, textFilter } from "../table.jsx";
 import { asQuery, isSelected, select, selectionIn } from "../selection.js";
-import { useDark } from "../theme.js";
 import { Causes, isTraced, pairRanks, placeText, RankStack, regionParts, regionPlace, regionText, waitsOf } from "./why.jsx";
 
 export function Waits({ id, run, query }) {
@@ -20,6 +19,7 @@ export function Waits({ id, run, query }) {
 function Shown({ id, waits, query }) {
   const names = useMemo(() => new Map(waits.states.map((s) => [s.state, s.name])), [waits]);
   const matches = textFilter(query.q, (r) => `${names.get(r.state)} ${placeText(r.at)} ${placeText(r.for)}`);
+  const selection = selectionIn(query);
   const inRegion = textFilter(query.q, regionText);
   return (
     <div data-ready="waits">
@@ -45,10 +45,13 @@ function Shown({ id, waits, query }) {
       </div>
       <Table name="wait-rows" caption="waits" rows={waits.rows} order="-time" matches={matches} columns={columns(id, waits, names)} place={rowPlace} select={rowParts} />
       <h2>Where which rank waits</h2>
-      <HeatMap waits={waits} names={names} matches={matches} />
+      <HeatMap waits={waits} names={names} matches={matches} selection={selection} />
+      <h2>Who waits for whom</h2>
+      <Pairs pairs={waits.pairs} selection={selection} />
       <h2>Causes</h2>
       <Note>where ranks that others waited for took longer than these</Note>
       <Causes waits={waits} matches={inRegion} />
+      <Sections waits={waits} />
       <h2>Critical path</h2>
       <Path path={waits.path} matches={inRegion} />
     </div>
@@ -100,47 +103,86 @@ const mapRanks = 128;
 
 // HeatMap shows the costliest rows and how long each rank waits there. Of very many ranks those that
 // wait longest have columns.
-function HeatMap({ waits, names, matches }) {
-  const dark = useDark();
+function HeatMap({ waits, names, matches, selection }) {
   const rows = waits.rows.filter(matches ?? (() => true)).toSorted((a, b) => b.time - a.time).slice(0, mapRows);
   const ranks = useMemo(() => {
     const all = waits.by_rank.toSorted((a, b) => b.waiting - a.waiting).slice(0, mapRanks);
     return all.map((r) => r.rank).toSorted((a, b) => a - b);
   }, [waits]);
-  const most = Math.max(1, ...rows.flatMap((r) => r.ranks.map(([, t]) => t)));
   if (!rows.length) return <Note>Nothing waits.</Note>;
+  const shown = rows.map((row) => {
+    const of = new Map(row.ranks);
+    return { label: shortenMiddle(`${names.get(row.state)}, ${placeText(row.at)}`, 70), title: `${names.get(row.state)}, ${placeText(row.at)}`, values: ranks.map((r) => of.get(r) ?? 0) };
+  });
   return (
     <>
-      <div class="table">
-        <table class="heat">
-          <thead>
-            <tr>
-              <th scope="col">waits</th>
-              {ranks.map((r) => <th key={r} scope="col" class="right">{ranks.length <= 32 || r % 8 === 0 ? r : ""}</th>)}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row, i) => {
-              const of = new Map(row.ranks);
-              return (
-                <tr key={i}>
-                  <th scope="row">{`${names.get(row.state)}, ${placeText(row.at)}`}</th>
-                  {ranks.map((r) => {
-                    const t = of.get(r) ?? 0;
-                    const what = `rank ${r}: ${nanos(t)}`;
-                    return <td key={r} title={what} aria-label={what} style={t ? { background: css(heat(t / most, dark)) } : undefined} />;
-                  })}
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
-      <Note>
-        <span class="swatch" style={{ background: css(heat(0, dark)) }} />little to <span class="swatch" style={{ background: css(heat(1, dark)) }} />
-        {`${nanos(most)} per rank`}
-        {ranks.length < waits.by_rank.length && `; the ${grouped(ranks.length)} ranks of ${grouped(waits.by_rank.length)} that wait longest`}
-      </Note>
+      <Heat
+        name="where" caption="which rank waits where" corner="waits" rows={shown} columns={ranks.map((r) => ({ label: String(r), title: `rank ${r}` }))} text={nanos}
+        open={(i, j) => select({ op: rows[i].at.op, site: rows[i].at.site, ranks: String(ranks[j]) })}
+        marks={(i, j) => isSelected(selection, { at: [rows[i].at], ranks: [ranks[j]] })}
+      />
+      <Truncated shown={ranks.length} of={waits.by_rank.length} what="ranks" />
+    </>
+  );
+}
+
+// Pairs shows which ranks wait for which, of many ranks by blocks.
+function Pairs({ pairs, selection }) {
+  const { cells, width } = pairs;
+  const firsts = useMemo(() => [...new Set(cells.flatMap(([a, b]) => [a, b]))].toSorted((a, b) => a - b), [pairs]);
+  const by = useMemo(() => new Map(cells.map(([a, b, t]) => [`${a} ${b}`, t])), [pairs]);
+  if (!cells.length) return <Note>Nobody waits for anybody.</Note>;
+  const text = (first) => (width > 1 ? `${first}-${first + width - 1}` : String(first));
+  const of = (first, does) => `${width > 1 ? "ranks" : "rank"} ${text(first)} ${does}`;
+  return (
+    <>
+      <Note>rows wait, columns are waited for{width > 1 ? `; a cell: ${width} × ${width} ranks` : ""}</Note>
+      <Heat
+        name="pairs" caption="which ranks wait for which" corner="wait \ for"
+        rows={firsts.map((a) => ({ label: text(a), title: of(a, width > 1 ? "wait" : "waits"), values: firsts.map((b) => by.get(`${a} ${b}`) ?? 0) }))}
+        columns={firsts.map((b) => ({ label: String(b), title: `for ${of(b, "").trim()}` }))} text={nanos}
+        open={(i, j) => select({ ranks: [...new Set([firsts[i], firsts[j]])].toSorted((a, b) => a - b).map(text).join(",") })}
+        marks={(i, j) => Boolean(selection.rankRanges) && firsts[i] !== firsts[j] && [i, j].every((k) => isSelected(selection, { ranks: [firsts[k]] }))}
+      />
+    </>
+  );
+}
+
+// sectionColumns are those of what a loop or a kind of phases causes.
+function sectionColumns(waits) {
+  const all = Math.max(1, waits.waiting), path = Math.max(1, waits.path.time);
+  return [
+    { head: "waiting", title: "that it causes, directly or through other waiting", right: true, value: (r) => r.time, text: (r) => nanos(r.time) },
+    { head: "of all", right: true, value: (r) => r.time, text: (r) => percent(r.time, all), bar: (r) => r.time / all },
+    { head: "direct", right: true, value: (r) => r.direct, text: (r) => nanos(r.direct) },
+    { head: "path", title: "its time on the critical path", right: true, value: (r) => r.path, text: (r) => nanos(r.path) },
+    { head: "of path", right: true, value: (r) => r.path, text: (r) => percent(r.path, path), bar: (r) => r.path / path },
+    { head: "mean of ranks", right: true, value: (r) => r.mean, text: (r) => nanos(r.mean) },
+    { head: "ranks", title: "that cause it", value: (r) => r.ranks[0]?.[0], text: (r) => pairRanks(r.ranks) || "-", most: 16 },
+  ];
+}
+
+function Sections({ waits }) {
+  const loopText = (r) => (r.loop ? `loop ${r.loop.number}, begins with ${placeText(r.loop)}` : "none");
+  return (
+    <>
+      <h2>Caused by loops</h2>
+      <Table
+        name="wait-loops" caption="waiting caused by loops" rows={waits.loops} order="-waiting"
+        place={(r) => ({ loop: r.loop?.number ?? "" })} select={(r) => (r.loop ? { loop: r.loop.number } : {})}
+        columns={[...sectionColumns(waits), { head: "loop", value: loopText, text: loopText, most: 70 }]}
+      />
+      <h2>Caused by phases</h2>
+      <Table
+        name="wait-phases" caption="waiting caused by phases" rows={waits.phases} order="-waiting"
+        place={(r) => ({ at: [r.from, r.until] })} select={(r) => ({ op: (r.until ?? r.from)?.op, site: (r.until ?? r.from)?.site })}
+        columns={[
+          ...sectionColumns(waits),
+          { head: "row", title: "in the view of phases", right: true, value: (r) => r.row, text: (r) => (r.row ? String(r.row) : "-") },
+          { head: "from", value: (r) => placeText(r.from), text: (r) => placeText(r.from) || (r.row ? "begin" : "unknown"), most: 44 },
+          { head: "until", value: (r) => placeText(r.until), text: (r) => placeText(r.until) || (r.row ? "end" : ""), most: 44 },
+        ]}
+      />
     </>
   );
 }
@@ -156,7 +198,7 @@ function Path({ path, matches }) {
           { head: "of path", right: true, value: (r) => r.time, text: (r) => percent(r.time, path.time), bar: (r) => r.time / Math.max(1, path.time) },
           { head: "mean of ranks", right: true, value: (r) => r.mean, text: (r) => nanos(r.mean) },
           { head: "imbalance", title: "what could be gained if the work were shared equally", right: true, value: (r) => r.time - r.mean, text: (r) => (r.time > r.mean ? nanos(r.time - r.mean) : "-") },
-          { head: "in", value: regionText, text: regionText, most: 90 },
+          { head: "in", value: regionText, text: regionText, most: 130 },
         ]}
       />
     </>

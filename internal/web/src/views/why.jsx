@@ -114,7 +114,7 @@ export function Causes({ waits, most, matches }) {
         { head: "direct", right: true, value: (r) => r.direct, text: (r) => nanos(r.direct) },
         { head: "indirect", right: true, value: (r) => r.time - r.direct, text: (r) => nanos(r.time - r.direct) },
         { head: "ranks", title: "the late ones", value: (r) => r.ranks[0]?.[0], text: (r) => pairRanks(r.ranks), most: 20 },
-        { head: "in", value: regionText, text: regionText, most: 90 },
+        { head: "in", value: regionText, text: regionText, most: 130 },
       ]}
     />
   );
