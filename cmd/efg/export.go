@@ -41,7 +41,7 @@ type exportFormat struct {
 }
 
 // exportFormats are the formats of efg export.
-var exportFormats = []*exportFormat{&exportGXL, &exportMTF, &exportParquet}
+var exportFormats = []*exportFormat{&exportGXL, &exportMTF, &exportParquet, &exportCSV, &exportArrow}
 
 // exportSize is what an export consists of.
 type exportSize struct {

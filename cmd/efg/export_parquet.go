@@ -5,6 +5,7 @@ import (
 
 	"github.com/efg-tools/efg/internal/export"
 	"github.com/efg-tools/efg/internal/export/parquet"
+	"github.com/efg-tools/efg/internal/export/table"
 )
 
 var exportParquet = exportFormat{
@@ -21,5 +22,5 @@ var exportParquet = exportFormat{
 	},
 	owned: parquet.Owned,
 	times: true,
-	what:  parquet.Tables(),
+	what:  table.Names(),
 }

@@ -17,14 +17,6 @@ import (
 	"github.com/efg-tools/efg/internal/export/table"
 )
 
-// Tables are the names of the tables of a dataset.
-func Tables() (names []string) {
-	for _, s := range table.Schemas() {
-		names = append(names, s.Name)
-	}
-	return names
-}
-
 // part is the name of each file of a dataset.
 const part = "part.parquet"
 
@@ -104,7 +96,7 @@ func (d *dataset) wants(name string) bool {
 // matched writes messages and waits. There are no sums if the run does not have the times of each
 // call.
 func (d *dataset) matched() (*table.Sums, error) {
-	if !d.wants("messages") && !d.wants("waits") {
+	if !d.wants("messages") && !d.wants("waits") && !d.wants("run") {
 		return nil, nil
 	}
 	zip, err := newEncoder()
@@ -117,8 +109,8 @@ func (d *dataset) matched() (*table.Sums, error) {
 		return nil, err
 	}
 	if !ok {
-		if d.job.Note != nil {
-			d.job.Note("no messages and waits: the times of each call were not recorded (efg run --time trace records them)")
+		if d.job.Note != nil && (d.wants("messages") || d.wants("waits")) {
+			d.job.Note(table.NoTimes)
 		}
 		return nil, nil
 	}

@@ -122,7 +122,7 @@ func publishAll(dir, pending string) error {
 // publish moves the partitions of a complete run to their tables. Others may do so, too: what is
 // gone has been moved.
 func publish(dir, staged string) error {
-	names := slices.DeleteFunc(Tables(), func(name string) bool { return name == "run" })
+	names := slices.DeleteFunc(table.Names(), func(name string) bool { return name == "run" })
 	for _, name := range append(names, "run") {
 		partitions, err := os.ReadDir(filepath.Join(staged, name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -3,8 +3,11 @@ package table
 // BatchRows is the number of rows of a full batch.
 const BatchRows = 122_880
 
-// Batch is a part of a table. Only a table's last batch, and the last one before Builder.Flush, has
-// fewer than BatchRows rows.
+// batchText is the size in bytes of the texts of a batch, equal ones once, above which it ends with
+// fewer rows.
+const batchText = 64 << 20
+
+// Batch is a part of a table, of up to BatchRows rows.
 type Batch struct {
 	*Schema
 	Rows    int
@@ -91,6 +94,7 @@ type builder[T any] struct {
 	table *definition[T]
 	batch Batch
 	texts []map[string]uint32 // by column: the numbers of the texts in the batch
+	size  int                 // bytes of these
 	sink  Sink
 }
 
@@ -125,7 +129,7 @@ func (b *builder[T]) add(from *T) error {
 			to.Nulls = append(to.Nulls, v.Null)
 		}
 	}
-	if b.batch.Rows++; b.batch.Rows == BatchRows {
+	if b.batch.Rows++; b.batch.Rows == BatchRows || b.size > batchText {
 		return b.flush()
 	}
 	return nil
@@ -142,6 +146,7 @@ func (b *builder[T]) addText(i int, v Value) {
 		n = uint32(len(to.Texts))
 		b.texts[i][v.Text] = n
 		to.Texts = append(to.Texts, v.Text)
+		b.size += len(v.Text)
 		if b.table.Columns[i].Nullable {
 			to.Nulls = append(to.Nulls, v.Null)
 		}
@@ -155,7 +160,7 @@ func (b *builder[T]) flush() error {
 		return nil
 	}
 	err := b.sink(&b.batch)
-	b.batch.Rows = 0
+	b.batch.Rows, b.size = 0, 0
 	for i := range b.batch.Vectors {
 		b.batch.Vectors[i].clear()
 		clear(b.texts[i])

@@ -70,6 +70,7 @@ type eventBuilder struct {
 	seq, start, end *Vector
 	kinds           []uint32 // by row
 	found           int      // kinds in the batch
+	size            int      // bytes of its texts
 	texts           map[string]uint32
 	keys            map[kindKey]uint32
 
@@ -161,7 +162,7 @@ func (b *eventBuilder) add(e *reconstruct.Event, start, end int64, timed bool) e
 	b.start.Ints = append(b.start.Ints, start)
 	b.end.Ints = append(b.end.Ints, end)
 	b.start.Nulls = append(b.start.Nulls, !timed)
-	if len(b.kinds) == BatchRows {
+	if len(b.kinds) == BatchRows || b.size > batchText {
 		return b.flush()
 	}
 	return nil
@@ -236,6 +237,7 @@ func (b *eventBuilder) addKind(k *eventKind) {
 		v, to := value(k), &b.batch.Vectors[i]
 		if events.Columns[i].Type.Textual() {
 			to.Texts = append(to.Texts, v.Text)
+			b.size += len(v.Text)
 		} else {
 			to.Ints = append(to.Ints, v.Int)
 		}
@@ -263,7 +265,7 @@ func (b *eventBuilder) flush() error {
 		b.batch.Vectors[i].clear()
 	}
 	b.end.Nulls = nil
-	b.kinds, b.found = b.kinds[:0], 0
+	b.kinds, b.found, b.size = b.kinds[:0], 0, 0
 	clear(b.texts)
 	clear(b.started)
 	b.forget(len(b.byNode))

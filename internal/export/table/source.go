@@ -108,3 +108,59 @@ func (s *Source) Run(sink Sink, from []*Builder, matched *Sums) error {
 	b := newBuilder(runs, sink)
 	return errors.Join(b.add(row), b.flush())
 }
+
+// NoTimes says why a run has no rows in tables that are Matched.
+const NoTimes = "no messages and waits: the times of each call were not recorded (efg run --time trace records them)"
+
+// Each passes the rows of a table to the sink, in order.
+func Each(job *export.Job, schema *Schema, sink Sink) error {
+	if schema.Matched {
+		return eachMatched(job, schema, sink)
+	}
+	source, err := NewSource(job)
+	if err != nil {
+		return err
+	}
+	b := source.Builder(map[string]Sink{schema.Name: sink})
+	for _, i := range job.Procs {
+		if err := errors.Join(b.Add(i), job.Done(0)); err != nil {
+			return err
+		}
+	}
+	if schema.Name != runs.Name {
+		return b.Flush()
+	}
+	sums, ok, err := Matched(job, nil, nil)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return source.Run(sink, []*Builder{b}, nil)
+	}
+	return source.Run(sink, []*Builder{b}, &sums)
+}
+
+func eachMatched(job *export.Job, schema *Schema, sink Sink) error {
+	sinks := map[string]Sink{schema.Name: sink}
+	_, ok, err := Matched(job, sinks[messages.Name], sinks[waitStates.Name])
+	if err == nil && !ok && job.Note != nil {
+		job.Note(NoTimes)
+	}
+	return err
+}
+
+// Wanted is the table that the only element of job.What names; events if there is none.
+func Wanted(job *export.Job) *Schema {
+	if len(job.What) == 0 {
+		return &events.Schema
+	}
+	return ByName(job.What[0])
+}
+
+// Names are the names of the tables.
+func Names() (names []string) {
+	for _, s := range Schemas() {
+		names = append(names, s.Name)
+	}
+	return names
+}
