@@ -100,12 +100,13 @@ export class Page {
     return JSON.parse(this.efg(command, "--json", this.file(name), ...args));
   }
 
-  // table reads a table: an array of rows, each an object by head.
+  // table reads a table: an array of rows, each an object by head, with the whole of texts that are
+  // shortened.
   table(name) {
     return this.tab.evaluate((n) => {
       const box = document.querySelector(`[data-table="${n}"]`);
       const heads = [...box.querySelectorAll("th")].map((h) => h.dataset.head);
-      return [...box.querySelectorAll("tbody tr:not(.space)")].map((r) => Object.fromEntries([...r.cells].map((c, i) => [heads[i], c.textContent])));
+      return [...box.querySelectorAll("tbody tr:not(.space)")].map((r) => Object.fromEntries([...r.cells].map((c, i) => [heads[i], c.textContent.includes("…") && c.title ? c.title : c.textContent])));
     }, name);
   }
 
