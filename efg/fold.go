@@ -43,12 +43,9 @@ const foldSteps = 1 << 16
 // NewFoldedWalk prepares a folded walk. masks says, for each node, which words matter if they
 // are demoted: events that differ only in others are equal.
 func NewFoldedWalk(s *Stream, defs []Def, masks []uint64) *FoldedWalk {
-	f := &FoldedWalk{walk: s.Walk(defs), matters: make([]bool, len(s.Nodes)), words: [][]uint64{nil}, vecs: []map[int][]uint64{nil}, index: map[uint64]int{}}
+	f := &FoldedWalk{walk: s.WalkWords(defs, masks), matters: make([]bool, len(s.Nodes)), words: [][]uint64{nil}, vecs: []map[int][]uint64{nil}, index: map[uint64]int{}}
 	for i := range f.walk.nodes {
-		n := &f.walk.nodes[i]
-		n.attrs = slices.DeleteFunc(n.attrs, func(a walkAttr) bool { return masks[i]>>a.word&1 == 0 })
-		n.hasAttr = len(n.attrs) > 0
-		f.matters[i] = n.hasAttr
+		f.matters[i] = f.walk.nodes[i].hasAttr
 	}
 	f.nest, f.heads = nestOf(s), make([]*foldHead, len(s.Nodes))
 	for k, loop := range f.nest.headed {

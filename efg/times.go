@@ -137,6 +137,7 @@ func (s TimeSeq) Iter() TimeIter { return TimeIter{left: s.n, code: s.code} }
 // TimeIter goes through a TimeSeq.
 type TimeIter struct {
 	left uint64
+	at   int // in code
 	code []byte
 }
 
@@ -145,12 +146,29 @@ func (it *TimeIter) Next() (ticks uint64, ok bool) {
 	if it.left == 0 {
 		return 0, false
 	}
-	v, size := binary.Uvarint(it.code)
+	if code := it.code[it.at:]; len(code) > 1 { // most intervals take one or two bytes
+		switch {
+		case code[0] < 0x80:
+			it.at++
+			it.left--
+			return uint64(code[0]), true
+		case code[1] < 0x80:
+			it.at += 2
+			it.left--
+			return uint64(code[0]&0x7f) | uint64(code[1])<<7, true
+		}
+	}
+	return it.long()
+}
+
+// long is Next for any interval.
+func (it *TimeIter) long() (ticks uint64, ok bool) {
+	v, size := binary.Uvarint(it.code[it.at:])
 	if size <= 0 {
 		it.left = 0
 		return 0, false
 	}
-	it.code = it.code[size:]
+	it.at += size
 	it.left--
 	return v, true
 }
@@ -182,6 +200,7 @@ func (s *Stream) takeTimes(times *Times) error {
 type Clock struct {
 	stream      *Stream
 	trace       Trace
+	fraction    uint64 // of Trace.Begin, see MachineClock
 	now         uint64 // ticks since Trace.Begin
 	seq         uint64 // of the next event
 	part        int    // of the stream's times that is loaded
@@ -205,7 +224,7 @@ func (s *Stream) ClockFrom(n uint64) (*Clock, error) {
 		return nil, fmt.Errorf("%w: the stream has none", ErrTimes)
 	}
 	timed := s.TimedEvents()
-	c := &Clock{stream: s, trace: *s.Trace, nodes: make([]nodeClock, len(s.Nodes)), end: timed, timed: timed}
+	c := &Clock{stream: s, trace: *s.Trace, fraction: s.Trace.Clock.fraction(s.Trace.Begin), nodes: make([]nodeClock, len(s.Nodes)), end: timed, timed: timed}
 	checkpoint, events, marked := s.Checkpoints.find(min(n, timed))
 	if s.parts == nil || len(s.Nodes) > 0 && s.Nodes[0].Times != nil {
 		return c, c.whole(checkpoint, events, marked)
@@ -296,6 +315,9 @@ func (c *Clock) Next(node uint32) (start, end uint64, err error) {
 	start, end, err = c.take(node)
 	position := 2 * int64(c.seq)
 	c.seq++
+	if c.trace.Correction == nil {
+		return c.trace.Clock.Since(start, c.fraction), c.trace.Clock.Since(end, c.fraction), err
+	}
 	return c.trace.after(start, position, &c.warp), c.trace.after(end, position+1, &c.warp), err
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/signature"
@@ -62,6 +63,18 @@ func (s *Stream) Walk(defs []Def) *Walker {
 		words: make([]uint64, 0, signature.MaxWords)}
 	for i := range s.Nodes {
 		w.nodes[i].open(&s.Nodes[i])
+	}
+	return w
+}
+
+// WalkWords is Walk without demoted words but those that masks, one for each node, name: what it returns of
+// the others is undefined.
+func (s *Stream) WalkWords(defs []Def, masks []uint64) *Walker {
+	w := s.Walk(defs)
+	for i := range w.nodes {
+		n := &w.nodes[i]
+		n.attrs = slices.DeleteFunc(n.attrs, func(a walkAttr) bool { return masks[i]>>a.word&1 == 0 })
+		n.hasAttr = len(n.attrs) > 0
 	}
 	return w
 }

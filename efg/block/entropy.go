@@ -41,26 +41,24 @@ const maxClass = smallValues + (64-5)<<1 + 1
 
 // bitModel is the probability that a bit is 0. It adapts fast at first.
 type bitModel struct {
-	p    uint16 // of 0, in 1/2^16
-	seen uint8
+	p    uint16 // of 0, in 1/2^16, minus 1/2
+	seen uint8  // at most adaptLimit
 }
 
 const adaptLimit = 30
 
 // rates[n] is 2^16/(n+1.5): how far the n-th bit moves the probability.
-var rates = func() (r [adaptLimit + 1]uint32) {
+var rates = func() (r [adaptLimit + 2]uint32) { // a power of two, for which indices need no check
 	for i := range r {
 		r[i] = uint32(2 << 16 / (2*i + 3))
 	}
 	return r
 }()
 
-func (m *bitModel) zero() uint32 {
-	if m.seen == 0 {
-		return 1 << (probBits - 1)
-	}
-	return uint32(m.p)
-}
+// half is the probability before anything was seen.
+const half = 1 << (probBits - 1)
+
+func (m *bitModel) zero() uint32 { return uint32(m.p ^ half) }
 
 // valueModel is the adaptive model of one column's values. With order 1 the class is predicted
 // from the previous one.
@@ -145,7 +143,7 @@ func (e *rangeEncoder) tree(models []bitModel, v uint32, k int) {
 	for i := k - 1; i >= 0; i-- {
 		m := &models[at]
 		p := m.zero()
-		rate := uint64(rates[min(m.seen, adaptLimit)])
+		rate := uint64(rates[m.seen%uint8(len(rates))])
 		bound := rng >> probBits * p
 		at <<= 1
 		if v>>i&1 == 0 {
@@ -157,7 +155,7 @@ func (e *rangeEncoder) tree(models []bitModel, v uint32, k int) {
 			p -= uint32(uint64(p) * rate >> 16)
 			at |= 1
 		}
-		m.p = uint16(min(max(p, 1<<5), 1<<probBits-1<<5))
+		m.p = uint16(min(max(p, 1<<5), 1<<probBits-1<<5)) ^ half
 		if m.seen < adaptLimit {
 			m.seen++
 		}
@@ -239,7 +237,7 @@ func (d *rangeDecoder) tree(models []bitModel, k int) uint32 {
 	for range k {
 		m := &models[at]
 		p := m.zero()
-		rate := uint64(rates[min(m.seen, adaptLimit)])
+		rate := uint64(rates[m.seen%uint8(len(rates))])
 		bound := rng >> probBits * p
 		at <<= 1
 		if code < bound {
@@ -251,7 +249,7 @@ func (d *rangeDecoder) tree(models []bitModel, k int) uint32 {
 			p -= uint32(uint64(p) * rate >> 16)
 			at |= 1
 		}
-		m.p = uint16(min(max(p, 1<<5), 1<<probBits-1<<5))
+		m.p = uint16(min(max(p, 1<<5), 1<<probBits-1<<5)) ^ half
 		if m.seen < adaptLimit {
 			m.seen++
 		}

@@ -8,7 +8,16 @@ import (
 
 // Process reads everything of Procs[i].
 func (r *Run) Process(i int) (*efg.Process, error) {
-	p, err := r.Summed(i)
+	p, err := r.Timed(i)
+	if err != nil {
+		return nil, err
+	}
+	return p, r.readTimes(i, p.Streams)
+}
+
+// Timed reads Procs[i] with the times of each event, but without statistics.
+func (r *Run) Timed(i int) (*efg.Process, error) {
+	p, err := r.Untimed(i)
 	if err != nil {
 		return nil, err
 	}

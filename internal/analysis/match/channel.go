@@ -104,8 +104,8 @@ func (m *matcher) send(c *channel, o *Operation) {
 		m.summary.Outside++
 		return
 	}
-	if c.key.kind == messages {
-		c.to.depart(o)
+	if m.trace.flights && c.key.kind == messages {
+		c.to.flights.depart(o)
 	}
 	for _, p := range c.probes {
 		p.Partner = o
@@ -140,7 +140,7 @@ func (m *matcher) pair(send, receive *Operation) {
 	if send.channel.key.kind == messages {
 		m.summary.Messages++
 		if receive.done {
-			send.channel.to.arrive(send)
+			send.channel.to.flights.arrive(send)
 		}
 	}
 	m.wake(receive)
@@ -154,44 +154,78 @@ func (m *matcher) wake(o *Operation) {
 	}
 }
 
-// depart adds a message to those in flight to a process, which are in the order of time: it may have been
-// sent before some that were added earlier.
-func (p *Process) depart(o *Operation) {
-	before, after := p.newest, (*Operation)(nil)
-	for before != nil && before.Enter > o.Enter {
-		before, after = before.older, before
-	}
-	o.inFlight, o.older, o.newer = true, before, after
-	if before != nil {
-		before.newer = o
-	} else {
-		p.oldest = o
-	}
-	if after != nil {
-		after.older = o
-	} else {
-		p.newest = o
-	}
+// flights are the messages on their way to a process: a heap, the one that was sent first in front.
+// Threads enter calls ahead of time, so they are not added in that order.
+type flights []flight
+
+type flight struct {
+	enter int64
+	o     *Operation
 }
 
-// arrive removes a message from them.
-func (p *Process) arrive(o *Operation) {
-	if !o.inFlight {
+// depart adds a message.
+func (f *flights) depart(o *Operation) {
+	*f = append(*f, flight{})
+	f.rise(len(*f)-1, flight{o.Enter, o})
+}
+
+// arrive removes a message, if it is in flight.
+func (f *flights) arrive(o *Operation) {
+	if o.flight == 0 {
 		return
 	}
-	if o.older != nil {
-		o.older.newer = o.newer
-	} else {
-		p.oldest = o.newer
+	i, end := int(o.flight)-1, len(*f)-1
+	o.flight = 0
+	moved := (*f)[end]
+	(*f)[end] = flight{}
+	if *f = (*f)[:end]; i == end {
+		return
 	}
-	if o.newer != nil {
-		o.newer.older = o.older
+	if i > 0 && moved.enter < (*f)[(i-1)/2].enter {
+		f.rise(i, moved)
 	} else {
-		p.newest = o.older
+		f.sink(i, moved)
 	}
-	o.inFlight, o.older, o.newer = false, nil, nil
 }
 
+func (f flights) put(i int, x flight) {
+	f[i] = x
+	x.o.flight = int32(i + 1)
+}
+
+// rise puts a message at i, or nearer to the front.
+func (f flights) rise(i int, x flight) {
+	for i > 0 && x.enter < f[(i-1)/2].enter {
+		f.put(i, f[(i-1)/2])
+		i = (i - 1) / 2
+	}
+	f.put(i, x)
+}
+
+// sink puts a message at i, or farther from the front.
+func (f flights) sink(i int, x flight) {
+	for {
+		k := 2*i + 1
+		if k+1 < len(f) && f[k+1].enter < f[k].enter {
+			k++
+		}
+		if k >= len(f) || f[k].enter >= x.enter {
+			break
+		}
+		f.put(i, f[k])
+		i = k
+	}
+	f.put(i, x)
+}
+
+// FollowFlights has the next walk know OldestOnItsWay.
+func (t *Trace) FollowFlights() { t.flights = true }
+
 // OldestOnItsWay returns the message that was sent to the process before all others that it has
-// not received yet, those that its current call completes included; nil if there is none.
-func (p *Process) OldestOnItsWay() *Operation { return p.oldest }
+// not received yet, those that its current call completes included; nil if there is none. See FollowFlights.
+func (p *Process) OldestOnItsWay() *Operation {
+	if len(p.flights) == 0 {
+		return nil
+	}
+	return p.flights[0].o
+}

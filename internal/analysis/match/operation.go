@@ -34,12 +34,12 @@ type Origin struct {
 // What matching needs is in its first 64 bytes: those that are open do not fit into a cache.
 type Operation struct {
 	Kind      Kind
-	inFlight  bool
 	root      bool // of a collective
 	excluded  bool // of a collective: it neither waits nor is waited for
 	cancelled bool
 	done      bool
-	before    bool // it was complete before all members of the collective had entered
+	flight    int32 // one more than its place among the messages in flight; 0: it is none
+	before    bool  // it was complete before all members of the collective had entered
 	// ID is unique among the operations that are open, and small.
 	ID int
 	// Partner is the other side; nil while it is not posted, or if it is unknown.
@@ -55,9 +55,8 @@ type Operation struct {
 	Member int
 	// Bytes is the size of a message that is sent, or of what the caller receives in a collective
 	// call; 0 if it is unknown, or differs from peer to peer.
-	Bytes        uint64
-	older, newer *Operation // of the messages on their way to a process
-	later        *Operation // see Thread.hideLater
+	Bytes uint64
+	later *Operation // see Thread.hideLater
 }
 
 // WaitsFor returns the operation without which this one cannot complete; of several the one that

@@ -30,8 +30,7 @@ type Process struct {
 	groups    map[uint64][]int  // ranks of members
 	made      map[*scope]uint64 // persistent collectives that were made
 	requests  requests
-	oldest    *Operation // of the messages on their way to the process
-	newest    *Operation
+	flights   flights
 }
 
 // Thread is a stream whose calls are visited.
@@ -95,15 +94,16 @@ type Trace struct {
 	// none.
 	End int64
 
-	byRank map[int]*Process
+	byRank  map[int]*Process
+	flights bool // see FollowFlights
 }
 
-// Open reads the processes of a run.
+// Open reads the processes of a run, without statistics of their times.
 func Open(run *runfile.Run) (*Trace, error) {
 	t := &Trace{byRank: map[int]*Process{}, End: math.MaxInt64}
 	first := analysis.FirstRanks(run.Procs)
 	for i := range run.Procs {
-		data, err := run.Process(i)
+		data, err := run.Timed(i)
 		if err != nil {
 			return nil, err
 		}

@@ -410,12 +410,12 @@ func (m *matcher) complete(o *Operation, by *Call) {
 		}
 		return
 	case o.Kind == ReceiveMessage && o.Partner != nil:
-		by.Thread.Process.arrive(o.Partner)
+		by.Thread.Process.flights.arrive(o.Partner)
 	}
 	o.done = true
 	if p := o.Partner; p != nil && p.done {
-		o.channel.to.arrive(o)
-		o.channel.to.arrive(p)
+		o.channel.to.flights.arrive(o)
+		o.channel.to.flights.arrive(p)
 		m.recycle(p)
 		m.recycle(o)
 	} else if p == nil && o.cancelled {
@@ -434,7 +434,7 @@ func (m *matcher) drop(o *Operation) {
 				break
 			}
 		}
-		c.to.arrive(o)
+		c.to.flights.arrive(o)
 		m.tidy(c)
 	}
 	m.recycle(o)

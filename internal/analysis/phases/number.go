@@ -68,7 +68,7 @@ func (n *Numbering) Follow(p *analysis.Process) (thread int, f *Follower) {
 		return thread, nil
 	}
 	s := &p.Data.Streams[thread]
-	return thread, &Follower{of: n, s: s, cuts: c, walk: s.Walk(p.Data.Defs)}
+	return thread, &Follower{of: n, s: s, cuts: c, walk: s.WalkWords(p.Data.Defs, c.masks())}
 }
 
 // Row returns the number of the row, from 0, that the phase of an event belongs to; -1 if it is

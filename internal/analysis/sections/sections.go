@@ -35,10 +35,15 @@ type thread struct {
 	loops  *loops.Located
 	names  []int32 // of its loops, indices of Sections.Loops
 	phases *phases.Follower
+	nodes  []inLoop
 	last   int   // node of the last call, -1: there was none
 	now    known // the section of the call at hand
 	before known // and that of the computation before it
 }
+
+// inLoop is the loop of a node, and that of the computation before it after the node that was last; -1 is
+// none, last is -1 while neither is known.
+type inLoop struct{ own, last, before int32 }
 
 // known is a section whose number is known.
 type known struct {
@@ -103,6 +108,10 @@ func (x *thread) locate(s *Sections, locator *loops.Locator, p *match.Process, i
 	if x.loops, err = locator.Find(p.Facts, i); err != nil {
 		return err
 	}
+	x.nodes = make([]inLoop, len(x.loops.Forest.Inner))
+	for k := range x.nodes {
+		x.nodes[k].last = -1
+	}
 	x.names = make([]int32, len(x.loops.Names))
 	for k, name := range x.loops.Names {
 		n, ok := s.loops[name]
@@ -136,22 +145,27 @@ func (s *Sections) Enter(c *match.Call) (before, in int32) {
 	if x.phases != nil {
 		phase = int32(x.phases.Row(c.Event))
 	}
-	loop, gap := x.loop(c.Node, c.Node), int32(-1)
-	if x.last >= 0 {
-		gap = x.loop(x.last, c.Node)
+	own, gap := int32(-1), int32(-1)
+	switch {
+	case c.Node >= len(x.nodes):
+	case x.last < 0:
+		own = x.loop(c.Node, c.Node)
+	default:
+		n := &x.nodes[c.Node]
+		if int(n.last) != x.last {
+			*n = inLoop{x.loop(c.Node, c.Node), int32(x.last), x.loop(x.last, c.Node)}
+		}
+		own, gap = n.own, n.before
 	}
 	x.last = c.Node
-	return s.numberOf(Section{gap, phase}, &x.before), s.numberOf(Section{loop, phase}, &x.now)
+	return s.numberOf(Section{gap, phase}, &x.before), s.numberOf(Section{own, phase}, &x.now)
 }
 
 // Now returns the number of the section of the call at hand.
 func (s *Sections) Now(t *match.Thread) int32 { return s.threads[t.Index].now.number }
 
-// loop is the innermost loop with two nodes.
+// loop is the innermost loop with two nodes, -1 if there is none.
 func (x *thread) loop(a, b int) int32 {
-	if x.loops == nil || max(a, b) >= len(x.loops.Forest.Inner) {
-		return -1
-	}
 	if n := x.loops.Forest.Common(a, b); n >= 0 {
 		return x.names[n]
 	}

@@ -52,7 +52,8 @@ type posting struct {
 type delays struct {
 	b         *builder
 	histories []history
-	contacts  map[pair]contact
+	contacts  contacts
+	onSpans   regionSums
 	regions   map[regionKey]int32
 	list      []regionKey // by number
 	inCalls   []int32     // regions of calls, by site
@@ -60,6 +61,8 @@ type delays struct {
 	postings  []posting // by operation
 	calls     map[*match.Collective]uint64
 	number    uint64 // of collective calls
+	everybody int    // members of a collective call of all threads; 0: there is no such call
+	over      uint64 // the last such call that all have left
 	known     [knownRegions]knownRegion
 	costs     tally[cost]
 	excess    []int64  // by region
@@ -83,8 +86,11 @@ type knownRegion struct {
 
 func newDelays(b *builder) *delays {
 	d := &delays{
-		b: b, histories: make([]history, len(b.trace.Threads)), contacts: map[pair]contact{}, regions: map[regionKey]int32{},
+		b: b, histories: make([]history, len(b.trace.Threads)), regions: map[regionKey]int32{},
 		list: []regionKey{{}}, totals: totals{regions: []int64{0}}, excess: []int64{0}, compared: []uint64{0}, late: []late{{}}, calls: map[*match.Collective]uint64{},
+	}
+	if !slices.ContainsFunc(b.trace.Processes, func(p *match.Process) bool { return len(p.Threads) != 1 }) {
+		d.everybody = len(d.histories)
 	}
 	size := spansOf(len(d.histories))
 	for i, t := range b.trace.Threads {
@@ -199,14 +205,20 @@ func (d *delays) meet(h *history, c *match.Call, o *match.Operation) {
 			d.number++
 			d.calls[o.Collective] = d.number
 		}
-		h.met(d.calls[o.Collective], c.Exit, d.callRegion(h.site))
+		call := d.calls[o.Collective]
+		h.met(call, c.Exit, d.callRegion(h.site))
+		if o.Collective.Members == d.everybody {
+			if h.leaveAll(h.lastMet()); o.Collective.Left == o.Collective.Members-1 {
+				d.over = max(d.over, call)
+			}
+		}
 	case o.Kind == match.ReceiveMessage && o.Partner != nil && o.Partner.Thread != c.Thread:
 		p, swapped := pairOf(c.Thread, o.Partner.Thread)
 		x := contact{h.next, d.postings[o.Partner.ID].next}
 		if swapped {
 			x = contact{x.high, x.low}
 		}
-		d.contacts[p] = x
+		d.contacts.put(p, x)
 	}
 }
 
@@ -223,7 +235,7 @@ func (d *delays) wait(h *history, t *match.Thread, culprit *match.Operation, reg
 	}
 	h.add(region, h.section, time, e)
 	if p.node == nil {
-		p.node = late.nodeOf(p.path, p.next)
+		p.node = late.pathTo(p.path, p.next)
 	}
 	h.path = pathEnd{p.node, h.next}
 }
@@ -236,7 +248,7 @@ func (d *delays) since(a, b *history, ta, tb *match.Thread) (fromA, fromB uint64
 		fromA, fromB, lag, in.region, in.section = x.next, y.next, y.exit-x.exit, y.region, y.in
 	}
 	p, swapped := pairOf(ta, tb)
-	if x, ok := d.contacts[p]; ok {
+	if x, ok := d.contacts.of(p); ok {
 		if swapped {
 			x = contact{x.high, x.low}
 		}
@@ -358,6 +370,27 @@ func (d *delays) newExplanation() *explanation {
 	return &explanation{}
 }
 
+// sortParts sorts parts, the largest first. Most often there are few.
+func sortParts(list []tallied[float64]) {
+	if len(list) > 2*fewTallied {
+		slices.SortFunc(list, func(x, y tallied[float64]) int {
+			return cmp.Or(cmp.Compare(y.value, x.value), x.compare(y.cause))
+		})
+		return
+	}
+	for i := 1; i < len(list); i++ {
+		x, k := list[i], i
+		for ; k > 0 && (list[k-1].value < x.value || list[k-1].value == x.value && x.compare(list[k-1].cause) < 0); k-- {
+			list[k] = list[k-1]
+		}
+		list[k] = x
+	}
+}
+
+func (c cause) compare(o cause) int {
+	return cmp.Or(cmp.Compare(c.process, o.process), cmp.Compare(c.region, o.region), cmp.Compare(c.section, o.section))
+}
+
 // explanation keeps the largest parts of a wait.
 func (d *delays) explanation() *explanation {
 	list, e := d.parts.list, d.newExplanation()
@@ -369,9 +402,7 @@ func (d *delays) explanation() *explanation {
 		e.count, e.shares[0] = 1, share{cause{nobody, unexplained, sections.None}, 1}
 		return e
 	}
-	slices.SortFunc(list, func(x, y tallied[float64]) int {
-		return cmp.Or(cmp.Compare(y.value, x.value), cmp.Compare(x.process, y.process), cmp.Compare(x.region, y.region), cmp.Compare(x.section, y.section))
-	})
+	sortParts(list)
 	e.count = min(len(list), mostShares)
 	for i, x := range list[:e.count] {
 		e.shares[i] = share{x.cause, x.value}

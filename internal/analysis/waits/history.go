@@ -1,8 +1,6 @@
 package waits
 
-import (
-	"github.com/efg-tools/efg/internal/analysis/match"
-)
+import "slices"
 
 // regionKey is where time is spent: in a call, or between two calls. The numbers are those of
 // builder.site; from is inCall in a call, and 0 before the first one.
@@ -20,12 +18,15 @@ type span struct {
 
 // history has the last spans of a thread, and where it stands on the critical path.
 type history struct {
-	ring      []span    // of a power of two, which grows up to limit
-	next      uint64    // number of the next span
-	last      int64     // when the last one ended
-	site      int32     // of the last call; 0: there was none
-	entered   int32     // of the call at hand
-	gap       regionKey // of the last computation
+	ring      []span     // of a power of two, which grows up to limit
+	next      uint64     // number of the next span
+	needed    uint64     // the first span after a meeting of all threads that is over
+	metAll    [2]meeting // the last meetings of all threads that this one has left, the later one first
+	folds     []fold     // the last ones, the latest last
+	last      int64      // when the last one ended
+	site      int32      // of the last call; 0: there was none
+	entered   int32      // of the call at hand
+	gap       regionKey  // of the last computation
 	gapRegion int32
 	section   int32 // of the call at hand
 	process   int32
@@ -80,11 +81,8 @@ func (h *history) add(region, section int32, time int64, wait *explanation) {
 	if time <= 0 {
 		return
 	}
-	if h.next == uint64(len(h.ring)) && len(h.ring) < h.limit {
-		h.ring = append(h.ring, make([]span, max(len(h.ring), 64))...) // it was never full
-	}
-	if h.next-h.path.from == uint64(len(h.ring))-1 && len(h.ring) == h.limit {
-		h.fold()
+	if h.next >= uint64(len(h.ring)) {
+		h.makeRoom()
 	}
 	s := h.at(h.next)
 	if s.wait != nil {
@@ -97,6 +95,38 @@ func (h *history) add(region, section int32, time int64, wait *explanation) {
 	}
 }
 
+// fewSpans is the length of a ring at first.
+const fewSpans = 1 << 6
+
+// makeRoom prepares a full ring for another span: it grows if what would be overwritten is needed. What all
+// threads did before they last met is not compared any more.
+func (h *history) makeRoom() {
+	size := uint64(len(h.ring))
+	if size == 0 {
+		h.ring = make([]span, fewSpans)
+		return
+	}
+	oldest := h.next - size
+	if h.metAll[0].call <= h.delays.over {
+		h.needed = h.metAll[0].next
+	}
+	if oldest >= h.needed && len(h.ring) < h.limit {
+		ring := make([]span, 2*size)
+		for i := oldest; i < h.next; i++ {
+			ring[i&(2*size-1)] = *h.at(i)
+		}
+		h.ring = ring
+		return
+	}
+	switch {
+	case h.path.from > oldest:
+	case h.needed > oldest:
+		h.fold(h.needed)
+	default:
+		h.fold(h.next - size/2)
+	}
+}
+
 // met notes that a collective call is over.
 func (h *history) met(call uint64, exit int64, region int32) {
 	if len(h.meets) == fewMeetings {
@@ -105,6 +135,9 @@ func (h *history) met(call uint64, exit int64, region int32) {
 	}
 	h.meets = append(h.meets, meeting{call, h.next, exit, region, h.section})
 }
+
+// lastMet is the last meeting of the thread.
+func (h *history) lastMet() meeting { return h.meets[len(h.meets)-1] }
 
 // lastMeeting returns the last collective call of two threads, as each of them left it; nil if
 // there is none.
@@ -120,6 +153,13 @@ func lastMeeting(a, b *history) (byA, byB *meeting) {
 			j--
 		}
 	}
+	for i := range a.metAll {
+		for j := range b.metAll {
+			if x, y := &a.metAll[i], &b.metAll[j]; x.call == y.call && x.call != 0 {
+				return x, y
+			}
+		}
+	}
 	return nil, nil
 }
 
@@ -128,19 +168,6 @@ func (t *totals) apart(section int32, time int64) {
 	if time > 0 {
 		t.sections[section] -= time
 	}
-}
-
-// pair names two threads, the one with the lower index first.
-type pair struct{ low, high int32 }
-
-// contact is where two threads stood when the last message between them was received.
-type contact struct{ low, high uint64 }
-
-func pairOf(a, b *match.Thread) (p pair, swapped bool) {
-	if a.Index > b.Index {
-		return pair{int32(b.Index), int32(a.Index)}, true
-	}
-	return pair{int32(a.Index), int32(b.Index)}, false
 }
 
 // pathNode is a part of the critical path: the time of a thread in some regions, and what was
@@ -174,9 +201,41 @@ type pathEnd struct {
 	from   uint64
 }
 
-// fold puts the spans of the path into a node, because they are about to be forgotten.
-func (h *history) fold() {
-	h.path = pathEnd{h.nodeOf(h.path, h.next), h.next}
+// fold puts the path up to a span into a node, because its spans are about to be forgotten.
+func (h *history) fold(until uint64) {
+	end := pathEnd{h.nodeOf(h.path, until), until}
+	if len(h.folds) == fewFolds {
+		h.folds = append(h.folds[:0], h.folds[1:]...)
+	}
+	h.folds = append(h.folds, fold{h.path.from, end})
+	h.path = end
+}
+
+// fold is what was put in place of a path that began with the spans from one number on.
+type fold struct {
+	from uint64
+	end  pathEnd
+}
+
+// fewFolds is how many times the path of a thread may be folded while an operation is open.
+const fewFolds = 8
+
+// pathTo is the path up to a span that it had reached before; p is what it was then.
+func (h *history) pathTo(p pathEnd, until uint64) *pathNode {
+	for i := range h.folds {
+		if f := &h.folds[i]; f.from == p.from && f.end.from <= until {
+			p = f.end
+		}
+	}
+	return h.nodeOf(p, until)
+}
+
+// leaveAll notes that the thread has left a meeting of all threads.
+func (h *history) leaveAll(m meeting) {
+	if h.metAll[0].call <= h.delays.over {
+		h.needed = h.metAll[0].next
+	}
+	h.metAll = [2]meeting{m, h.metAll[0]}
 }
 
 // nodeOf is the path up to a span.
@@ -185,19 +244,44 @@ func (h *history) nodeOf(p pathEnd, until uint64) *pathNode {
 	if from >= until {
 		return p.before
 	}
-	n := &pathNode{before: p.before, process: h.process}
+	sums := &h.delays.onSpans
+	sums.clear()
 	for i := from; i < until; i++ {
-		n.add(h.at(i))
+		sums.add(h.at(i))
 	}
-	return n
+	return &pathNode{before: p.before, process: h.process, regions: slices.Clone(sums.list)}
 }
 
-func (n *pathNode) add(s *span) {
-	for i := range n.regions {
-		if n.regions[i].region == s.region && n.regions[i].section == s.section {
-			n.regions[i].time += s.time
+// regionSums adds up spans by region and section.
+type regionSums struct {
+	list   []regionTime
+	turn   uint64
+	places []regionPlace // by region
+}
+
+// regionPlace is where in the list of a turn the first sum of a region is.
+type regionPlace struct {
+	turn  uint64
+	place int32
+}
+
+func (r *regionSums) clear() { r.list, r.turn = r.list[:0], r.turn+1 }
+
+func (r *regionSums) add(s *span) {
+	for int(s.region) >= len(r.places) {
+		r.places = append(r.places, regionPlace{})
+	}
+	p := &r.places[s.region]
+	if p.turn != r.turn {
+		*p = regionPlace{r.turn, int32(len(r.list))}
+		r.list = append(r.list, regionTime{s.region, s.section, s.time})
+		return
+	}
+	for i := int(p.place); i < len(r.list); i++ {
+		if x := &r.list[i]; x.region == s.region && x.section == s.section {
+			x.time += s.time
 			return
 		}
 	}
-	n.regions = append(n.regions, regionTime{s.region, s.section, s.time})
+	r.list = append(r.list, regionTime{s.region, s.section, s.time})
 }

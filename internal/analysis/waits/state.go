@@ -102,8 +102,9 @@ type Classifier struct {
 	found    []Instance
 }
 
-// NewClassifier prepares the classification of a trace.
+// NewClassifier prepares the classification of a trace that is about to be walked.
 func NewClassifier(t *match.Trace) *Classifier {
+	t.FollowFlights()
 	return &Classifier{accessed: make([]int64, len(t.Threads)), late: map[int]int64{}}
 }
 
