@@ -41,7 +41,7 @@ type exportFormat struct {
 }
 
 // exportFormats are the formats of efg export.
-var exportFormats = []*exportFormat{&exportGXL, &exportMTF, &exportParquet, &exportCSV, &exportArrow}
+var exportFormats = []*exportFormat{&exportGXL, &exportMTF, &exportParquet, &exportCSV, &exportArrow, &exportPerfetto, &exportChrome}
 
 // exportSize is what an export consists of.
 type exportSize struct {
@@ -59,6 +59,7 @@ type exportOptions struct {
 	from, to       string
 	what           []string
 	clock          string
+	slices         uint64
 }
 
 func newExport() *cobra.Command {
@@ -90,6 +91,7 @@ since the start of the run: 1.5s, 300ms or 20us.`,
 	f.StringVar(&opt.from, "from", "", "first `EVENT` to write, counted from 0 in each stream, or time since the start of the run")
 	f.StringVar(&opt.to, "to", "", "`EVENT` or time to stop before (default: the end)")
 	f.StringSliceVar(&opt.what, "what", nil, "optional parts of the format to write")
+	f.Uint64Var(&opt.slices, "slices", 2_000_000, "perfetto, chrome: about the most slices; of more calls, short ones are drawn together")
 	clockFlag(cmd, &opt.clock)
 	completeWords(cmd, "format", formatNames()...)
 	completeWords(cmd, "what", optionalParts()...)
@@ -138,7 +140,7 @@ func exportRun(path string, opt *exportOptions, out, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
-	job := &export.Job{What: opt.what, Note: func(line string) { fmt.Fprintln(errOut, "efg:", line) }}
+	job := &export.Job{What: opt.what, Slices: opt.slices, Note: func(line string) { fmt.Fprintln(errOut, "efg:", line) }}
 	if err := opt.window(format, &job.Selection); err != nil {
 		return err
 	}

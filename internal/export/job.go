@@ -13,6 +13,8 @@ type Job struct {
 	Selection
 	// What are the optional parts of the format to write.
 	What []string
+	// Slices is about the most slices of a format that draws calls.
+	Slices uint64
 	// Show, if not nil, is called from time to time with the number of events written, never
 	// concurrently.
 	Show func(events uint64)

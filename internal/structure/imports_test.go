@@ -30,6 +30,9 @@ var mayImport = map[string][]string{
 	"internal/export/table":        {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/eventrow", "internal/analysis/match", "internal/analysis/waits", "internal/export"},
 	"internal/export/arrow":        {"internal/export", "internal/export/table"},
 	"internal/export/csv":          {"internal/export", "internal/export/table"},
+	"internal/export/slices":       {"efg", "efg/runfile", "internal/analysis", "internal/analysis/eventrow", "internal/analysis/match", "internal/export", "internal/export/table", "reconstruct"},
+	"internal/export/perfetto":     {"internal/export", "internal/export/slices"},
+	"internal/export/chrome":       {"internal/export", "internal/export/slices"},
 	"internal/export/parquet":      {"internal/durable", "internal/export", "internal/export/table"},
 	"internal/merge":               {"efg", "efg/runfile", "internal/segment", "internal/durable", "internal/symbolize", "internal/worlds"},
 	"internal/daemon":              {"efg", "efg/runfile", "internal/trusted", "internal/segment", "internal/durable", "internal/procfs", "internal/peercred", "internal/service", "internal/live", "internal/merge"},
@@ -97,7 +100,7 @@ var mayImport = map[string][]string{
 	"bench":                        {"signature", "efg", "efg/runfile", "reconstruct", "internal/jsondoc", "internal/testing/sim", "internal/testing/groundtruth"},
 	"internal/testing/sim":         {"signature", "efg", "efg/runfile"},
 	"bench/simulate":               {"internal/testing/sim"},
-	"cmd/efg":                      {"internal/web", "internal/site", "internal/network", "signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/sections", "internal/analysis/check", "internal/analysis/waitfor", "internal/analysis/phases", "internal/analysis/match", "internal/analysis/clocks", "internal/analysis/efficiency", "internal/analysis/findings", "internal/analysis/flows", "internal/analysis/waits", "internal/analysis/whatif", "internal/analysis/diff", "internal/analysis/loops", "internal/analysis/timeline", "internal/analysis/query", "internal/analysis/sql", "efg/text", "hook", "internal/segment", "internal/symbolize", "internal/durable", "internal/merge", "internal/recording", "internal/live", "internal/daemon", "internal/daemon/multiuser", "internal/service", "internal/jsondoc", "internal/httpapi", "internal/rankset", "internal/export", "internal/draw/graph", "internal/draw/heatmap", "internal/draw/timeline", "internal/units", "internal/printable", "internal/terminal", "internal/export/gxl", "internal/export/mtf", "internal/export/parquet", "internal/export/csv", "internal/export/arrow", "internal/export/table"},
+	"cmd/efg":                      {"internal/web", "internal/site", "internal/network", "signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/sections", "internal/analysis/check", "internal/analysis/waitfor", "internal/analysis/phases", "internal/analysis/match", "internal/analysis/clocks", "internal/analysis/efficiency", "internal/analysis/findings", "internal/analysis/flows", "internal/analysis/waits", "internal/analysis/whatif", "internal/analysis/diff", "internal/analysis/loops", "internal/analysis/timeline", "internal/analysis/query", "internal/analysis/sql", "efg/text", "hook", "internal/segment", "internal/symbolize", "internal/durable", "internal/merge", "internal/recording", "internal/live", "internal/daemon", "internal/daemon/multiuser", "internal/service", "internal/jsondoc", "internal/httpapi", "internal/rankset", "internal/export", "internal/draw/graph", "internal/draw/heatmap", "internal/draw/timeline", "internal/units", "internal/printable", "internal/terminal", "internal/export/gxl", "internal/export/mtf", "internal/export/parquet", "internal/export/csv", "internal/export/arrow", "internal/export/table", "internal/export/perfetto", "internal/export/chrome", "internal/export/slices"},
 }
 
 // mayImportInTests says what else the tests of a package may import.
@@ -134,6 +137,8 @@ var mayImportInTests = map[string][]string{
 	"internal/draw/graph":          {"internal/testing/sim", "internal/testing/testrun", "internal/jsondoc"},
 	"internal/merge":               {"internal/testing/sim"},
 	"internal/export/gxl":          {"internal/testing/sim", "internal/testing/testrun"},
+	"internal/export/perfetto":     {"efg/runfile", "internal/testing/sim", "internal/testing/testrun", "reconstruct"},
+	"internal/export/chrome":       {"internal/testing/testrun", "reconstruct"},
 	"internal/export/arrow":        {"efg/runfile", "internal/export/csv", "internal/export/parquet", "internal/testing/readers", "internal/testing/testrun"},
 	"internal/export/parquet":      {"efg/runfile", "internal/testing/readers", "internal/testing/sim", "internal/testing/testrun", "reconstruct"},
 	"internal/daemon":              {"internal/testing/sim", "hook", "internal/testing/groundtruth", "internal/testing/scramble"},
