@@ -1,5 +1,7 @@
 package reconstruct
 
+import "github.com/efg-tools/efg/signature"
+
 // Reader goes through the events of a stream one at a time, as Process.Events does, for
 // readers that go through many streams side by side.
 type Reader struct {
@@ -45,6 +47,8 @@ func (r *Reader) Next() (*Event, error) {
 type Reception struct {
 	Position    int // as in Completed
 	Source, Tag uint64
+	Bytes       uint64 // of the message, if Sized
+	Sized       bool
 }
 
 // AppendReceptions appends what the completed receives of an event reported.
@@ -53,16 +57,19 @@ func (e *Event) AppendReceptions(dst []Reception) []Reception {
 	if p == nil {
 		return dst
 	}
-	if p.Roles.Statuses == 0 {
+	if r := &p.Roles; r.Statuses == 0 {
 		for _, i := range e.Completed() {
-			source, tag := e.Received(i)
-			dst = append(dst, Reception{i, source, tag})
+			s := status{source: signature.Absent, tag: signature.Absent}
+			if r.StatusSource != 0 {
+				s = e.receivedStatus(e.Word(r.StatusSource), e.Word(r.StatusTag), e.Word(r.StatusBytes))
+			}
+			dst = append(dst, Reception{i, s.source, s.tag, s.bytes, s.sized})
 		}
 		return dst
 	}
 	e.track.found = e.track.statuses(e.track.found[:0], e, p.Roles.Statuses)
 	for _, s := range e.track.found {
-		dst = append(dst, Reception{s.position, s.source, s.tag})
+		dst = append(dst, Reception{s.position, s.source, s.tag, s.bytes, s.sized})
 	}
 	return dst
 }

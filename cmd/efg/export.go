@@ -34,6 +34,8 @@ type exportFormat struct {
 	owned func(dir string) bool
 	// times: the format has the times of calls, and parts are selected by time, too.
 	times bool
+	// compat: the format has --compat.
+	compat bool
 	// what are the values of --what that the format accepts.
 	what []string
 	// check, if not nil, looks at what was selected before anything is written.
@@ -41,7 +43,7 @@ type exportFormat struct {
 }
 
 // exportFormats are the formats of efg export.
-var exportFormats = []*exportFormat{&exportGXL, &exportMTF, &exportParquet, &exportCSV, &exportArrow, &exportPerfetto, &exportChrome}
+var exportFormats = []*exportFormat{&exportGXL, &exportMTF, &exportParquet, &exportCSV, &exportArrow, &exportPerfetto, &exportChrome, &exportOTF2}
 
 // exportSize is what an export consists of.
 type exportSize struct {
@@ -60,6 +62,7 @@ type exportOptions struct {
 	what           []string
 	clock          string
 	slices         uint64
+	compat         bool
 }
 
 func newExport() *cobra.Command {
@@ -75,6 +78,7 @@ formats. Without --format, the extension of OUTPUT decides.
 since the start of the run: 1.5s, 300ms or 20us.`,
 		Example: `  efg export jacobi.efg -o jacobi.gxl
   efg export jacobi.efg -o jacobi.mtf
+  efg export traced.efg -o traced.otf2 --from 10ms --to 5s --what callsites
   efg export jacobi.efg --format gxl --rank 0-3 --from 1000 --to 1100 | grep -c '#NonBlockingSend"'`,
 		Args:              argCount(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeRuns(1, false),
@@ -93,6 +97,7 @@ since the start of the run: 1.5s, 300ms or 20us.`,
 	f.StringSliceVar(&opt.what, "what", nil, "optional parts of the format to write")
 	f.Uint64Var(&opt.slices, "slices", 2_000_000, "perfetto, chrome: about the most slices; of more calls, short ones are drawn together")
 	clockFlag(cmd, &opt.clock)
+	f.BoolVar(&opt.compat, "compat", false, "otf2: write nonblocking collectives as blocking ones, for readers of OTF2 2")
 	completeWords(cmd, "format", formatNames()...)
 	completeWords(cmd, "what", optionalParts()...)
 	return cmd
@@ -201,6 +206,9 @@ func (opt *exportOptions) find() (*exportFormat, error) {
 			return nil, usageError("--what %s: want %s", w, orList(f.what))
 		}
 	}
+	if opt.compat && !f.compat {
+		return nil, usageError("--compat: not with --format %s", f.name)
+	}
 	return f, checkClock(opt.clock)
 }
 
@@ -295,6 +303,7 @@ func eventsIn(events uint64, sel *export.Selection) uint64 {
 
 // run writes an export to its output.
 func (f *exportFormat) run(job *export.Job, opt *exportOptions, out io.Writer) error {
+	job.Compat, job.RawClock = opt.compat, opt.clock == "raw"
 	switch {
 	case opt.appendTo != "":
 		return interruptible(job, func() error { return f.add(job, opt.appendTo) })

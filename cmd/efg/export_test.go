@@ -76,6 +76,13 @@ func TestExportAndImportErrors(t *testing.T) {
 		{"export a.efg --format gxl --from 9 --to 3", "efg: --to 3: lies before --from 9\n"},
 		{"export a.efg --format gxl --from x", "efg: --from x: want the number of an event, or a time as in 1.5s, 300ms or 20us\n"},
 		{"export a.efg --format gxl --to 20ms", "efg: --format gxl: --from and --to are numbers of events, not times\n"},
+		{"export a.efg --format otf2", "efg: --format otf2 is a directory: -o DIRECTORY is missing\n"},
+		{"export a.efg -o a.otf2 --what x", "efg: --what x: want arguments, callsites or numbers\n"},
+		{"export a.efg -o a.otf2 --from 20ms --to 7", "efg: --from 20ms --to 7: want two times or two numbers of events\n"},
+		{"export a.efg -o a.otf2 --from 20ms --to 7ms", "efg: --to 7ms: lies before --from 20ms\n"},
+		{"export a.efg -o a.otf2 --clock x", "efg: --clock x: want corrected or raw\n"},
+		{"export a.efg -o a.gxl --compat", "efg: --compat: not with --format gxl\n"},
+		{"export a.efg -o a.otf2", "efg: --format otf2: the times of each call were not recorded"},
 		{"export a.efg --format gxl --what x", "efg: --what x: --format gxl has no optional parts\n"},
 		{"import cut.gxl", "efg: efg import: -o FILE is missing\n"},
 		{"import none.gxl -o b.efg", "efg: open none.gxl: no such file or directory\n"},
@@ -165,5 +172,23 @@ func TestImportInParts(t *testing.T) {
 				t.Errorf("%v is left", left)
 			}
 		})
+	}
+}
+
+// An archive replaces another one, and nothing else.
+func TestExportDirectory(t *testing.T) {
+	assembled(t, "traced")
+	for range 2 {
+		if _, errOut, status := efgRun(t, nil, "export", "a.efg", "-o", "a.otf2"); status != 0 || errOut != "" {
+			t.Fatalf("%d, %s", status, errOut)
+		}
+	}
+	if entries, err := os.ReadDir("."); err != nil || len(entries) != 2 {
+		t.Errorf("%v, %v", entries, err)
+	}
+	writeFile(t, filepath.Join("a.otf2", "notes"), "mine")
+	_, errOut, status := efgRun(t, nil, "export", "a.efg", "-o", "a.otf2")
+	if want := "efg: a.otf2: exists, and is something else: not replaced by --format otf2\n"; status != 2 || errOut != want {
+		t.Errorf("%d, %q", status, errOut)
 	}
 }

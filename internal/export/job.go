@@ -15,6 +15,10 @@ type Job struct {
 	What []string
 	// Slices is about the most slices of a format that draws calls.
 	Slices uint64
+	// Compat asks for what older readers of the format understand.
+	Compat bool
+	// RawClock asks for times as they were recorded.
+	RawClock bool
 	// Show, if not nil, is called from time to time with the number of events written, never
 	// concurrently.
 	Show func(events uint64)

@@ -108,7 +108,23 @@ func Correct(ctx context.Context, run *runfile.Run, progress func(done, total ui
 	}
 	keepBeginning(lines, of, trace)
 	run.Correct(lines, nil)
-	return r, r.amend(ctx, run, lines, show(1))
+	return r, r.amend(ctx, run, lines, nil, show(1))
+}
+
+// Order makes sure that no call of a run, be it of one machine, seems over before something has
+// begun that it needed: times of one machine, too, are only as exact as they were recorded. The
+// clocks of several machines must have been aligned by Correct. The visitor that watch makes sees the
+// calls, by their times before.
+func Order(ctx context.Context, run *runfile.Run, watch func(*match.Trace) match.Visitor, progress func(done uint64)) error {
+	if run.Corrected() { // nothing is left to do
+		trace, err := match.Open(run)
+		if err != nil {
+			return err
+		}
+		_, err = trace.Walk(ctx, watch(trace), progress)
+		return err
+	}
+	return new(Report).amend(ctx, run, nil, watch, progress)
 }
 
 // keepBeginning shifts lines such that the run begins when it did.
@@ -130,14 +146,18 @@ func keepBeginning(lines []efg.Line, machine []int, t *match.Trace) {
 }
 
 // amend shifts what still contradicts.
-func (r *Report) amend(ctx context.Context, run *runfile.Run, lines []efg.Line, progress func(uint64)) error {
+func (r *Report) amend(ctx context.Context, run *runfile.Run, lines []efg.Line, watch func(*match.Trace) match.Visitor, progress func(uint64)) error {
 	trace, err := match.Open(run)
 	if err != nil {
 		return err
 	}
 	x := newLogicalClock(trace)
 	o := &observer{}
-	if _, err := trace.Walk(ctx, both{o, x}, progress); err != nil {
+	visitors := match.Visitors{o, x}
+	if watch != nil {
+		visitors = append(visitors, watch(trace))
+	}
+	if _, err := trace.Walk(ctx, visitors, progress); err != nil {
 		return err
 	}
 	r.Aligned, r.Remaining = Contradictions{o.contradictions, o.worst}, x.remaining
@@ -173,17 +193,4 @@ func (t *Shifted) add(s *shifted) {
 	t.Calls += s.moved
 	t.Total += s.total
 	t.Longest = max(t.Longest, s.longest)
-}
-
-// both passes calls to two visitors.
-type both struct{ a, b match.Visitor }
-
-func (x both) Enter(c *match.Call) {
-	x.a.Enter(c)
-	x.b.Enter(c)
-}
-
-func (x both) Exit(c *match.Call) {
-	x.a.Exit(c)
-	x.b.Exit(c)
 }

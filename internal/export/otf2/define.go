@@ -1,0 +1,152 @@
+package otf2
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/reconstruct"
+	"github.com/efg-tools/efg/signature"
+)
+
+// define collects the definitions: processes, threads, procedures, callsites and communicators, in
+// the order of the ranks.
+func (a *archive) define() error {
+	a.defs.worlds = analysis.FirstRanks(a.run.Procs)
+	command := a.run.Meta.Command
+	a.began, a.end = a.run.Meta.Started, a.run.Meta.Ended-a.run.Meta.Started
+	for _, i := range a.job.Procs {
+		a.addProcess(i)
+	}
+	for n, i := range a.job.Procs {
+		replay, err := a.source.Process(i)
+		if err != nil {
+			return err
+		}
+		data := replay.Data()
+		if n == 0 {
+			if len(data.Command) > 0 {
+				command = data.Command
+			}
+			if data.Mono != 0 {
+				a.end -= data.Mono - data.Clock - a.began
+				a.began = data.Mono - data.Clock
+			}
+			a.program = a.defs.region(region{name: programName(command), role: roleArtificial, paradigm: paradigmMeasuring})
+		}
+		facts, err := analysis.NewProcess(data, a.defs.worlds[i])
+		if err != nil {
+			return err
+		}
+		if err := a.addNodes(replay, facts); err != nil {
+			return fmt.Errorf("rank %d: %w", a.run.Procs[i].Rank, err)
+		}
+		if err := a.job.Done(0); err != nil {
+			return err
+		}
+	}
+	a.system.machine = hostsOf(a.system.processes)
+	return nil
+}
+
+// addProcess defines a process and the threads of it that are written.
+func (a *archive) addProcess(i int) {
+	info := &a.run.Procs[i]
+	p := process{host: info.Host, master: undefined, ranked: info.Rank >= 0}
+	if p.host == "" {
+		p.host = "unknown host"
+	}
+	if p.name = fmt.Sprintf("MPI Rank %d", info.Rank); !p.ranked {
+		p.name = fmt.Sprintf("process %d without rank", i)
+	}
+	for j := range info.Streams {
+		if a.job.Thread >= 0 && uint32(a.job.Thread) != info.Streams[j].Thread {
+			continue
+		}
+		number := len(a.system.locations)
+		if p.master == undefined {
+			p.master = uint32(number)
+		}
+		a.first[[2]int{i, j}] = number
+		a.system.locations = append(a.system.locations, location{name: threadName(info.Rank, info.Streams[j].Thread), group: uint32(len(a.system.processes))})
+	}
+	if p.master == undefined { // it made no call
+		return
+	}
+	if p.ranked {
+		a.defs.ranks[info.Rank] = int32(len(a.defs.ranks))
+	}
+	a.system.processes = append(a.system.processes, p)
+}
+
+func threadName(rank int, thread uint32) string {
+	if thread == 0 {
+		return fmt.Sprintf("Master thread:%d", rank)
+	}
+	return fmt.Sprintf("Thread %d:%d", thread, rank)
+}
+
+// addNodes defines what the calls of a process refer to.
+func (a *archive) addNodes(replay *reconstruct.Process, facts *analysis.Process) error {
+	names := replay.Names()
+	world := false
+	for j := range facts.Data.Streams {
+		s := &facts.Data.Streams[j]
+		for k := range s.Nodes {
+			n := &s.Nodes[k]
+			a.defs.region(procedure(signature.ProcByID(signature.Header(n.Words[0]).Proc()), opOf(n.Words)))
+			if a.callsites {
+				a.defs.place(names.Place(n.Words[1]))
+			}
+			x := planOf(n)
+			if x.action == noAction {
+				continue
+			}
+			if !world && facts.Data.Rank >= 0 {
+				world = true
+				a.addComm(facts, names, signature.CommWorld)
+			}
+			if x.action == starts || x.action == takes || x.action == takesLater {
+				continue
+			}
+			if err := a.addComms(facts, names, j, k, n); err != nil {
+				return err
+			}
+		}
+		if s.Pending != nil {
+			a.defs.region(procedure(signature.ProcByID(signature.Header(s.Pending.Words[0]).Proc()), opOf(s.Pending.Words)))
+		}
+	}
+	return nil
+}
+
+// addComms defines the communicators of a node's calls.
+func (a *archive) addComms(facts *analysis.Process, names *reconstruct.Names, stream, node int, n *efg.Node) error {
+	if n.Mask>>signature.ObjectWord&1 == 0 {
+		a.addComm(facts, names, n.Words[signature.ObjectWord])
+		return nil
+	}
+	return facts.ValueGroups(stream, node, 1<<signature.ObjectWord, func(g *analysis.ValueGroup) error {
+		a.addComm(facts, names, g.Word(signature.ObjectWord))
+		return nil
+	})
+}
+
+func (a *archive) addComm(facts *analysis.Process, names *reconstruct.Names, word uint64) {
+	if key, _, _, ok := keyOf(facts, word); ok {
+		if _, known := a.defs.byComm[key]; !known {
+			a.defs.addComm(facts, word, names.Handle(signature.Comm, word))
+		}
+	}
+}
+
+// title describes the run: its command.
+func (a *archive) title() string {
+	return strings.Map(func(r rune) rune {
+		if r == 0 {
+			return -1
+		}
+		return r
+	}, strings.Join(a.run.Meta.Command, " "))
+}

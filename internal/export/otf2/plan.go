@@ -1,0 +1,103 @@
+package otf2
+
+import (
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/signature"
+)
+
+// action says what the calls of a node do.
+type action uint8
+
+const (
+	noAction    action = iota
+	transfers          // sends or receives, and returns when that is done
+	issues             // a request completes it
+	prepares           // makes a persistent request
+	starts             // starts such requests
+	matches            // finds a message for another call to receive: MPI_Mprobe
+	takes              // receives that: MPI_Mrecv
+	takesLater         // MPI_Imrecv
+	joins              // a collective call
+	joinsLater         // a nonblocking one
+	preparesAll        // a persistent one
+)
+
+// plan is what the calls of a node have in common.
+type plan struct {
+	action      action
+	sends       bool
+	receives    bool
+	completes   bool // its requests
+	tests       bool // it may find nothing complete
+	frees       bool // its request
+	op          byte // of a collective
+	region      uint32
+	place       uint32 // of the callsite
+	proc        *signature.Proc
+	roles       *signature.Roles
+	mask        uint64 // of the words that differ between its calls
+	sent        message
+	sentKnown   bool // sent is the same in all its calls
+	joined      collective
+	joinedKnown bool
+}
+
+// planOf says what the calls of a node do.
+func planOf(n *efg.Node) plan {
+	h := signature.Header(n.Words[0])
+	p := signature.ProcByID(h.Proc())
+	x := plan{mask: n.Mask}
+	if p == nil || len(p.Words) != len(n.Words) {
+		return x
+	}
+	x.proc, x.roles = p, &p.Roles
+	if h.ErrorClass() != 0 || h.Counted() {
+		return x
+	}
+	x.sends, x.receives = p.Sends(), p.Receives()
+	x.completes = p.Completes != ""
+	x.tests = (x.completes || p.Peeks != "") && p.Roles.Flag != 0
+	x.frees = p.Frees && p.Roles.Requests != 0 && p.Roles.Freed == 0
+	x.action, x.op = actionOf(p)
+	return x
+}
+
+func actionOf(p *signature.Proc) (action, byte) {
+	op, collective := collectiveOf(p)
+	switch {
+	case p.Starts:
+		return starts, 0
+	case collective && p.Variant == signature.Nonblocking:
+		return joinsLater, op
+	case collective && p.Variant == signature.Persistent:
+		return preparesAll, op
+	case collective && p.Variant == signature.Plain:
+		return joins, op
+	case p.Collective():
+		return noAction, 0
+	case p.Roles.MatchedMessage != 0:
+		return matches, 0
+	case p.Roles.Message != 0 && p.Receives():
+		if p.Issues != "" {
+			return takesLater, 0
+		}
+		return takes, 0
+	case !p.Sends() && !p.Receives():
+		return noAction, 0
+	case p.Persistent:
+		return prepares, 0
+	case p.Issues != "":
+		return issues, 0
+	}
+	return transfers, 0
+}
+
+// known reports whether words are the same in all calls of the node.
+func (x *plan) known(words ...int) bool {
+	for _, w := range words {
+		if x.mask>>w&1 != 0 {
+			return false
+		}
+	}
+	return true
+}

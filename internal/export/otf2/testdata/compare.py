@@ -1,0 +1,195 @@
+"""Compares an OTF2 archive, read with OTF2's own library, with the calls that efg reconstruct
+--format jsonl lists: compare.py ARCHIVE JSONL. The archive has all optional parts.
+
+Every call must be there, in order, with its times, arguments and results. Messages and collective
+calls must be those that the arguments and results say. Prints what differs, and at the end the
+numbers of what was compared.
+"""
+import collections
+import json
+import sys
+
+import otf2
+from otf2.events import *
+
+archive, lines = sys.argv[1:]
+wrong = 0
+
+
+def differ(*what):
+    global wrong
+    wrong += 1
+    if wrong < 20:
+        print(*what)
+
+
+def value(v):
+    """The value of an attribute for one of JSON."""
+    return v if isinstance(v, (int, str)) else json.dumps(v, separators=(",", ":"), ensure_ascii=False)
+
+
+calls = collections.defaultdict(list)  # by rank and thread
+entered = {}
+with open(lines) as f:
+    for line in f:
+        c = json.loads(line)
+        key = (c["rank"], c["thread"])
+        if "op" in c:
+            calls[key].append(c)
+        else:
+            entered[key] = c["entered"]
+
+SENDS = {"MPI_Send", "MPI_Ssend", "MPI_Rsend", "MPI_Bsend", "MPI_Sendrecv", "MPI_Sendrecv_replace"}
+ISENDS = {"MPI_Isend", "MPI_Issend", "MPI_Irsend", "MPI_Ibsend"}
+RECVS = {"MPI_Recv", "MPI_Sendrecv", "MPI_Sendrecv_replace"}
+SIZES = {"MPI_INT": 4, "MPI_DOUBLE": 8, "MPI_BYTE": 1, "MPI_CHAR": 1, "MPI_INTEGER": 4, "MPI_DOUBLE_PRECISION": 8, "MPI_REAL": 4, "MPI_FLOAT": 4}
+
+
+def peer(m, rank):
+    """Whether a rank is the peer of a message. The members of an intercommunicator are those of both groups."""
+    got = m.receiver if hasattr(m, "receiver") else m.sender
+    first = int(m.communicator.name.split()[2]) if " between " in m.communicator.name else 0
+    return got in (rank, rank + first) if isinstance(rank, int) else got == rank
+
+
+def size(a, count="count", datatype="datatype"):
+    n, t = a.get(count), SIZES.get(a.get(datatype))
+    return None if n is None or t is None else n * t
+
+
+nobody = set()  # requests of receives from MPI_PROC_NULL
+
+
+def expect(c, records, notes):
+    """Compares the records of messages inside a call with what its arguments and results say."""
+    a, out, op = c["args"], c["out"], c["op"]
+    if "error" in out:
+        if records:
+            differ("failed call with messages", c)
+        return
+    if "source" in a and "request" in a:
+        (nobody.add if a["source"] == "MPI_PROC_NULL" else nobody.discard)((c["rank"], a["request"]))
+    kinds = collections.Counter(type(r).__name__ for r, _ in records)
+    if op in SENDS or op in ISENDS:
+        dest = a["dest"]
+        tag = a.get("sendtag", a.get("tag"))
+        want = op in ISENDS and "MpiIsend" or "MpiSend"
+        found = [r for r, _ in records if type(r).__name__ == want]
+        if dest == "MPI_PROC_NULL":
+            if found:
+                differ("message to nobody", c)
+        elif not found:
+            notes["sends left out"] += 1
+        else:
+            m = found[0]
+            n = size(a) if "sendcount" not in a else size(a, "sendcount", "sendtype")
+            if not peer(m, dest) or m.msg_tag != tag or n is not None and m.msg_length != n:
+                differ("message sent", m, c)
+            notes["sends"] += 1
+    if op in RECVS:
+        found = [r for r, _ in records if isinstance(r, MpiRecv)]
+        source = out.get("source", a.get("source"))
+        tag = out.get("tag", a.get("recvtag", a.get("tag")))
+        if a["source"] == "MPI_PROC_NULL":
+            if found:
+                differ("message from nobody", c)
+        elif not found:
+            notes["receives left out"] += 1
+        else:
+            m = found[0]
+            t = SIZES.get(a.get("recvtype", a.get("datatype")))
+            if not peer(m, source) or m.msg_tag != tag or t and "count" in out and m.msg_length != t * out["count"]:
+                differ("message received", m, c)
+            notes["receives"] += 1
+    if op in ("MPI_Wait", "MPI_Test", "MPI_Waitany", "MPI_Testany") and kinds["MpiIrecv"] == 1 and "source" in out:
+        m = [r for r, _ in records if isinstance(r, MpiIrecv)][0]
+        if not peer(m, out["source"]) or m.msg_tag != out.get("tag"):
+            differ("message completed", m, c)
+    if op in ("MPI_Waitall", "MPI_Testall", "MPI_Waitsome", "MPI_Testsome"):
+        got = [r for r, _ in records if isinstance(r, MpiIrecv)]
+        want = [(s.get("source"), s.get("tag")) for s in out.get("statuses", [])
+                if s.get("source") != "MPI_ANY_SOURCE" and (c["rank"], a["array_of_requests"][s["index"]]) not in nobody]
+        lost = kinds["MpiRequestCancelled"]
+        if len(got) + lost != len(want) or not lost and not all(peer(m, s) and m.msg_tag == t for m, (s, t) in zip(got, want) if None not in (s, t)):
+            differ("messages completed", got, want, c)
+        notes["completed"] += len(got)
+    if out.get("flag") == 0 and op.startswith("MPI_Test") and op != "MPI_Test_cancelled" and (kinds["MpiIrecv"] or kinds["MpiIsendComplete"]):
+        differ("completed by an unsuccessful test", c)
+    if op in ("MPI_Barrier", "MPI_Bcast", "MPI_Allreduce", "MPI_Reduce", "MPI_Gather", "MPI_Scatter", "MPI_Allgather", "MPI_Alltoall"):
+        if kinds["MpiCollectiveEnd"] == 0:
+            notes["collectives left out"] += 1
+        elif kinds["MpiCollectiveEnd"] != 1 or kinds["MpiCollectiveBegin"] != 1:
+            differ("collective", kinds, c)
+        else:
+            m = [r for r, _ in records if isinstance(r, MpiCollectiveEnd)][0]
+            if str(m.collective_op).split(".")[-1] != op[4:].upper() or isinstance(a.get("root"), int) and m.root != a["root"]:
+                differ("collective", m, c)
+            notes["collectives"] += 1
+
+
+def attributes(event):
+    return {k.name: v for k, v in (event.attributes or {}).items()}
+
+
+def check(c, enter, leave, records, notes):
+    """Compares a call."""
+    a, b = attributes(enter), attributes(leave)
+    place = a.pop("callsite")
+    site = place.file if place.line_number == 0 else "%s:%d" % (place.file, place.line_number)
+    got = {k: v for k, v in a.items() if k != "number"}
+    want = {k: value(v) for k, v in c["args"].items()}
+    if got != want or {k[4:]: v for k, v in b.items()} != {k: value(v) for k, v in c["out"].items()}:
+        differ("arguments", got, b, c)
+    if a["number"] != c["seq"] or enter.region.name != c["op"] or site != c["site"]:
+        differ("call", a["number"], enter.region.name, site, c)
+    if (enter.time - shift, leave.time - shift) != (c["t0"], c["t1"]):
+        differ("times", enter.time - shift, leave.time - shift, c)
+    expect(c, records, notes)
+
+
+class Location:
+    def __init__(self):
+        self.stack, self.records, self.next, self.last = [], [], 0, 0
+
+
+notes = collections.Counter()
+places = collections.defaultdict(Location)
+with otf2.reader.open(archive) as trace:
+    keys = {}
+    for location in trace.definitions.locations:
+        name = location.name
+        rank = int(location.group.name.split()[-1])
+        keys[location] = (rank, 0 if name.startswith("Master") else int(name.split()[1].split(":")[0]))
+    first = min((c[0]["t0"] for c in calls.values() if c), default=0)
+    shift = trace.definitions.clock_properties.global_offset - first
+    for location, event in trace.events:
+        here = places[location]
+        if event.time < here.last:
+            differ("time goes back", location, event)
+        here.last = event.time
+        if isinstance(event, Enter):
+            here.stack.append(event)
+            here.records = []
+        elif isinstance(event, Leave):
+            if not here.stack or here.stack[-1].region != event.region:
+                differ("not balanced", location, event)
+                continue
+            enter = here.stack.pop()
+            if enter.region.paradigm != otf2.Paradigm.MPI:
+                continue
+            list = calls[keys[location]]
+            if here.next < len(list):
+                check(list[here.next], enter, event, here.records, notes)
+            elif keys[location] not in entered or enter.region.name != entered[keys[location]]["op"]:
+                differ("a call that was not made", location, enter)
+            here.next += 1
+        else:
+            here.records.append((event, len(here.stack)))
+            notes[type(event).__name__] += 1
+    for location, key in keys.items():
+        here = places[location]
+        if here.stack or here.next < len(calls[key]):
+            differ("incomplete", location, here.next, len(calls[key]), here.stack)
+        notes["calls"] += here.next
+print(json.dumps(notes))
+sys.exit(wrong > 0)

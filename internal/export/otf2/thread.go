@@ -1,0 +1,401 @@
+package otf2
+
+import (
+	"os"
+
+	"github.com/efg-tools/efg/reconstruct"
+	"github.com/efg-tools/efg/signature"
+)
+
+// threadWriter writes the calls of a thread: a location.
+type threadWriter struct {
+	process  *processWriter
+	stream   int // of the process
+	number   int // of the location
+	reader   *reconstruct.Reader
+	event    *reconstruct.Event // the next one; nil at the end
+	start    int64
+	end      int64
+	plans    []plan
+	part     part
+	alone    []place // of part, those that are left
+	file     *os.File
+	out      *chunks
+	written  bool   // anything
+	lowest   uint64 // timestamp
+	last     uint64
+	b, extra []byte
+	list     []byte // of attributes
+	json     []byte
+	found    []reconstruct.Reception
+	room     []operation // of the call
+
+	messages, joined int // ordinals of what the call has posted so far
+}
+
+// next goes to the next call that is written; event is nil at the end.
+func (t *threadWriter) next() error {
+	for {
+		e, err := t.reader.Next()
+		if t.event = e; err != nil || e == nil {
+			return err
+		}
+		if e.Seq >= t.part.to {
+			t.event = nil
+			return nil
+		}
+		if e.Seq >= t.part.from {
+			t.start, t.end, _ = e.Times()
+			return nil
+		}
+	}
+}
+
+// put writes an event at a time, with what extra has.
+func (t *threadWriter) put(at int64, record, extra []byte) {
+	time := t.process.stamp(at)
+	t.last = max(t.last, time)
+	t.out.event(t.last, extra, record)
+}
+
+// call writes the current call.
+func (t *threadWriter) call() {
+	e := t.event
+	x := &t.plans[e.Node()]
+	t.messages, t.joined = 0, 0
+	if !t.written {
+		t.begin()
+	}
+	t.put(t.start, reference(t.b[:0], eventEnter, x.region), t.arguments(e, x))
+	t.act(e, x)
+	if x.completes && x.proc.Peeks == "" {
+		t.complete(e, x)
+	}
+	if x.tests {
+		t.test(e, x)
+	}
+	if x.frees {
+		t.free(e, x)
+	}
+	t.put(t.end, reference(t.b[:0], eventLeave, x.region), t.results(e))
+}
+
+// begin enters the region of the program.
+func (t *threadWriter) begin() {
+	t.written, t.lowest = true, t.process.stamp(t.start)
+	t.put(t.start, reference(t.b[:0], eventEnter, t.process.program), nil)
+}
+
+// finish leaves what is open. The call that the thread was in when its recording ended, if there is
+// one, was entered at some time; region is its region.
+func (t *threadWriter) finish(pending bool, region uint32, since, end int64) {
+	if pending {
+		if !t.written {
+			t.start = since
+			t.begin()
+		}
+		t.put(since, reference(t.b[:0], eventEnter, region), nil)
+		t.put(max(since, end), reference(t.b[:0], eventLeave, region), nil)
+	}
+	if t.written {
+		t.out.event(t.last, nil, reference(t.b[:0], eventLeave, t.process.program))
+	}
+}
+
+// act writes what a call does besides completing requests.
+func (t *threadWriter) act(e *reconstruct.Event, x *plan) {
+	switch x.action {
+	case transfers:
+		t.transfer(e, x)
+	case issues:
+		t.room = t.posts(t.room[:0], e, x)
+		t.issue(e, x, t.room)
+	case prepares:
+		if w, ok := issued(e, x); ok {
+			t.process.request(w).prepared = t.posts(nil, e, x)
+		}
+	case preparesAll:
+		if w, ok := issued(e, x); ok {
+			t.process.request(w).prepared = []operation{t.joining(e, x)}
+		}
+	case starts:
+		t.startAll(e, x)
+	case matches:
+		if w, ok := objectOf(e, x.roles.MatchedMessage); ok {
+			t.process.messages[w] = e.Word(signature.ObjectWord)
+		}
+	case takes:
+		o := t.taken(e, x)
+		t.post(&o)
+		t.receive(&o, 0)
+	case takesLater:
+		t.room = append(t.room[:0], t.taken(e, x))
+		t.issue(e, x, t.room)
+	case joins:
+		t.join(e, x)
+	case joinsLater:
+		t.room = append(t.room[:0], t.joining(e, x))
+		t.issue(e, x, t.room)
+	}
+}
+
+// posts appends the messages of a call.
+func (t *threadWriter) posts(list []operation, e *reconstruct.Event, x *plan) []operation {
+	if x.sends {
+		list = append(list, t.sending(e, x))
+	}
+	if x.receives {
+		list = append(list, t.receiving(e, x))
+	}
+	return list
+}
+
+// post finds out whether an operation that the current call posts has a counterpart.
+func (t *threadWriter) post(o *operation) {
+	if o.nothing {
+		return
+	}
+	var at place
+	if o.collects {
+		at = collectivePlace(t.event.Seq, t.joined)
+		t.joined++
+	} else {
+		at = messagePlace(t.event.Seq, t.messages)
+		t.messages++
+	}
+	for len(t.alone) > 0 && t.alone[0] < at {
+		t.alone = t.alone[1:]
+	}
+	o.alone = len(t.alone) > 0 && t.alone[0] == at
+}
+
+// transfer writes the messages of a call that returns when they are transferred.
+func (t *threadWriter) transfer(e *reconstruct.Event, x *plan) {
+	if x.sends {
+		o := t.sending(e, x)
+		t.post(&o)
+		t.send(&o, eventMpiSend)
+	}
+	if x.receives {
+		o := t.received(e, x)
+		t.post(&o)
+		t.receive(&o, 0)
+	}
+}
+
+// send writes that a message is sent.
+func (t *threadWriter) send(o *operation, kind byte) {
+	switch {
+	case o.nothing:
+	case o.alone || o.unknown:
+		o.alone = true
+		t.process.left.sends++
+	default:
+		t.put(t.start, transfer(t.b[:0], kind, &o.message, o.id), nil)
+	}
+}
+
+// receive writes that a message has been received; id is the request, 0 if there is none.
+func (t *threadWriter) receive(o *operation, id uint64) {
+	switch {
+	case o.nothing:
+	case o.alone || o.unknown:
+		t.process.left.receives++
+		if id != 0 {
+			t.put(t.end, request(t.b[:0], eventMpiRequestCancelled, id), nil)
+		}
+	case id != 0:
+		t.put(t.end, transfer(t.b[:0], eventMpiIrecv, &o.message, id), nil)
+	default:
+		t.put(t.end, transfer(t.b[:0], eventMpiRecv, &o.message, 0), nil)
+	}
+}
+
+// join writes a collective call.
+func (t *threadWriter) join(e *reconstruct.Event, x *plan) {
+	o := t.joining(e, x)
+	t.post(&o)
+	if o.alone || o.unknown {
+		t.process.left.collectives++
+		return
+	}
+	t.put(t.start, append(t.b[:0], eventMpiCollectiveBegin, 0), nil)
+	t.put(t.end, collectiveEnd(t.b[:0], eventMpiCollectiveEnd, &o.part, 0), nil)
+}
+
+// issue writes that operations are begun that a request completes.
+func (t *threadWriter) issue(e *reconstruct.Event, x *plan, list []operation) {
+	for i := range list {
+		t.start1(&list[i])
+	}
+	if w, ok := issued(e, x); ok {
+		r := t.process.request(w)
+		r.list = append(r.list, list...)
+	}
+}
+
+// start1 writes that an operation of a request begins.
+func (t *threadWriter) start1(o *operation) {
+	t.post(o)
+	if o.nothing {
+		return
+	}
+	t.process.ids++
+	o.id = t.process.ids
+	switch {
+	case o.collects && (o.alone || o.unknown):
+		o.alone = true
+		t.process.left.collectives++
+	case o.collects && !t.process.compat:
+		t.put(t.start, request(t.b[:0], eventNonBlockingCollectiveRequest, o.id), nil)
+	case o.collects:
+	case o.receives:
+		t.put(t.start, request(t.b[:0], eventMpiIrecvRequest, o.id), nil)
+	default:
+		t.send(o, eventMpiIsend)
+	}
+}
+
+// requestsOf are the requests that a call is about.
+func requestsOf(e *reconstruct.Event, x *plan) []uint64 {
+	if x.proc.Vector(x.roles.Requests) {
+		list, _ := e.Vec(x.roles.Requests)
+		return list
+	}
+	return []uint64{e.Word(x.roles.Requests)}
+}
+
+// startAll starts persistent requests.
+func (t *threadWriter) startAll(e *reconstruct.Event, x *plan) {
+	for _, w := range requestsOf(e, x) {
+		r := t.process.requests[w]
+		if r == nil {
+			continue
+		}
+		r.list = append(r.list[:0], r.prepared...)
+		for i := range r.list {
+			if o := &r.list[i]; o.collects {
+				t.started(o, w)
+			}
+			t.start1(&r.list[i])
+		}
+	}
+}
+
+// started sets what a persistent collective sends and receives.
+func (t *threadWriter) started(o *operation, request uint64) {
+	if list, ok := t.process.facts.Started(request); ok && len(list) == 1 {
+		o.part.sent, o.part.received = list[0].Sent, list[0].Received
+	}
+}
+
+// complete writes which operations a call has completed.
+func (t *threadWriter) complete(e *reconstruct.Event, x *plan) {
+	positions := e.Completed()
+	if len(positions) == 0 {
+		return
+	}
+	t.found = e.AppendReceptions(t.found[:0])
+	first := true
+	for _, at := range positions {
+		w := e.Request(at)
+		r := t.process.requests[w]
+		if r == nil {
+			continue
+		}
+		for i := range r.list {
+			t.completed(&r.list[i], t.reception(at), &first)
+		}
+		if r.list = r.list[:0]; r.prepared == nil {
+			t.process.forget(w, r)
+		}
+	}
+}
+
+// reception is what the completion of the request at a position reported; nil: nothing.
+func (t *threadWriter) reception(at int) *reconstruct.Reception {
+	for i := range t.found {
+		if t.found[i].Position == at {
+			return &t.found[i]
+		}
+	}
+	return nil
+}
+
+// completed writes that an operation is complete; first is whether none of the call was written
+// before.
+func (t *threadWriter) completed(o *operation, got *reconstruct.Reception, first *bool) {
+	switch {
+	case o.nothing || o.alone && !o.receives:
+	case o.collects:
+		t.collected(o, *first)
+		*first = false
+	case o.receives:
+		t.settle(o, got)
+		t.receive(o, o.id)
+	default:
+		t.put(t.end, request(t.b[:0], eventMpiIsendComplete, o.id), nil)
+	}
+}
+
+// collected writes that a nonblocking collective is complete. With Compat it is written as if the
+// call had made it: of several, the first one takes all the time.
+func (t *threadWriter) collected(o *operation, first bool) {
+	if !t.process.compat {
+		t.put(t.end, collectiveEnd(t.b[:0], eventNonBlockingCollectiveComplete, &o.part, o.id), nil)
+		return
+	}
+	begin := t.end
+	if first {
+		begin = t.start
+	}
+	t.put(begin, append(t.b[:0], eventMpiCollectiveBegin, 0), nil)
+	t.put(t.end, collectiveEnd(t.b[:0], eventMpiCollectiveEnd, &o.part, 0), nil)
+}
+
+// settle sets what the completion of a receive reported.
+func (t *threadWriter) settle(o *operation, got *reconstruct.Reception) {
+	if got == nil {
+		return
+	}
+	if got.Sized {
+		o.bytes = got.Bytes
+	}
+	t.from(o, got.Source, got.Tag)
+}
+
+// test writes which operations a call found incomplete.
+func (t *threadWriter) test(e *reconstruct.Event, x *plan) {
+	if e.Word(x.roles.Flag) != 0 {
+		return
+	}
+	for _, w := range requestsOf(e, x) {
+		r := t.process.requests[w]
+		if r == nil {
+			continue
+		}
+		for i := range r.list {
+			if o := &r.list[i]; !o.nothing && (o.receives || !o.alone) && (!o.collects || !t.process.compat) {
+				t.put(t.end, request(t.b[:0], eventMpiRequestTest, o.id), nil)
+			}
+		}
+	}
+}
+
+// free writes that the program gives requests up: a send is complete as far as it is concerned, a
+// receive never is.
+func (t *threadWriter) free(e *reconstruct.Event, x *plan) {
+	for _, w := range requestsOf(e, x) {
+		r := t.process.requests[w]
+		if r == nil {
+			continue
+		}
+		for i := range r.list {
+			if o := &r.list[i]; !o.collects {
+				o.alone = o.alone || o.receives
+				t.completed(o, nil, new(bool))
+			}
+		}
+		t.process.forget(w, r)
+	}
+}
