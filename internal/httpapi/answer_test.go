@@ -284,7 +284,6 @@ func TestMistakes(t *testing.T) {
 		"/v1/runs/halo/flows?ranks=99999":        `400 no rank 99999: the run has ranks 0-7`,
 		"/v1/runs/halo/waits":                    `422 the times of each call were not recorded (efg run --time trace records them)`,
 		"/v1/runs/traced/timeline?width=99999":   `400 width=99999: want a number from 1 to 8192`,
-		"/v1/runs/halo/where":                    `404 no rank was in a call when the run ended`,
 		"/v1/runs?after=none":                    `400 after=none: no such run; start again`,
 		"/v1/runs?%zz":                           `400 query: invalid URL escape "%zz"`,
 		"/v2/runs":                               `404 not found; see /openapi.yaml`,

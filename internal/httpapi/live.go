@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/live"
 )
@@ -69,12 +70,20 @@ func jobState(j *live.Job, groups bool) *live.JobState {
 	return c
 }
 
+// nobodyInCall is the state of a run that ended with no rank in a call: it has no groups and threads.
+func nobodyInCall(run *runfile.Run) *live.JobState {
+	return &live.JobState{
+		Schema: live.JobStateSchema, Version: live.JobStateVersion, Command: run.Meta.Command, At: time.Unix(0, run.Meta.Ended).UTC(), Size: len(run.Procs),
+		Missing: []int{}, Deadlocks: []live.Deadlock{}, InVain: []int{}, Behind: []int{}, Mismatches: []live.Mismatch{}, Groups: []live.Group{}, Threads: []live.Thread{}, Broken: []string{},
+	}
+}
+
 func askWhere(q *query) answerer {
 	groups := q.flag("groups")
 	return asJSON(func(in *input) (any, error) {
 		j, err := live.OfRun(in.run)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, notFound("no rank was in a call when the run ended")
+			return nobodyInCall(in.run), nil
 		}
 		if err != nil {
 			return nil, err

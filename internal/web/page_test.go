@@ -36,7 +36,10 @@ type setting struct {
 	Runs     string `json:"runs"` // directory of run files
 	Shots    string `json:"shots"`
 	Only     string `json:"only"` // a pattern for names of checks
-	Live     *jobs  `json:"live,omitempty"`
+	// References is a directory of pictures that views are compared with; Update: they are written.
+	References string `json:"references"`
+	Update     bool   `json:"update"`
+	Live       *jobs  `json:"live,omitempty"`
 }
 
 // stage is a directory with efg and its recordings.
@@ -109,6 +112,20 @@ func (s *stage) simulate(run string, c sim.Config) {
 		s.t.Fatal(err)
 	}
 	list, err := c.WriteNodes(parts, 2)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.in(s.dir, s.efg, append([]string{"merge", "-o", run + ".efg"}, list...)...)
+}
+
+// trace makes a run of many ranks with the times of each call; it is the same each time.
+func (s *stage) trace(run string, c sim.Config) {
+	s.t.Helper()
+	parts := s.path(run + ".parts")
+	if err := os.Mkdir(parts, 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	list, err := c.TracedNodes(parts, 2)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -191,6 +208,7 @@ func (s *stage) start(args ...string) string {
 func (s *stage) browse(c setting) {
 	s.t.Helper()
 	c.Efg, c.Runs, c.Shots, c.Modules, c.Only = s.efg, s.dir, shots(s.t, s.root), modules(s.t), os.Getenv("EFG_PAGE_CHECKS")
+	c.References, c.Update = filepath.Join(s.root, "internal", "web", "testdata", "reference"), os.Getenv("EFG_PAGE_UPDATE") != ""
 	var err error
 	if c.Chromium, err = exec.LookPath("chromium"); err != nil {
 		s.t.Fatalf("%v; scripts/setup.sh test installs it", err)
@@ -258,6 +276,7 @@ func TestPage(t *testing.T) {
 	s.record("faults", "stats", "4", "faults", "lost")
 	s.spoil("hostile", "jacobi")
 	s.simulate("halo", sim.Config{Program: "halo", Ranks: 1024, Steps: 20, Seed: 1, Stats: true})
+	s.trace("ring", sim.Config{Program: "halo", Ranks: 64, Steps: 12, Seed: 3, Periodic: true})
 	s.copy("huge", "testdata/halo131072.efg") // of bench/simulate -ranks 131072 -steps 5
-	s.browse(setting{Address: s.start("view", "jacobi.efg", "traced.efg", "delays.efg", "nest.efg", "farm.efg", "faults.efg", "hostile.efg", "halo.efg", "huge.efg")})
+	s.browse(setting{Address: s.start("view", "ring.efg", "jacobi.efg", "traced.efg", "delays.efg", "nest.efg", "farm.efg", "faults.efg", "hostile.efg", "halo.efg", "huge.efg")})
 }

@@ -23,7 +23,7 @@ function App() {
     <>
       <header class="top">
         {onlyRun ? <span class="brand">efg</span> : <a class="brand" href={link([])} title="all runs (g r)">efg</a>}
-        {id && <span class="crumb" title={id}>{id}</span>}
+        {id && <h1 class="crumb" title={id}>{id}</h1>}
         <span class="gap" />
         <button type="button" class="plain" onClick={toggleTheme} title="light or dark (shift D)" aria-label="light or dark">◐</button>
         <button type="button" class="plain" onClick={() => setHelp(true)} title="keys (?)" aria-label="keys">?</button>

@@ -53,5 +53,5 @@ export function differenceColour(part, dark) {
 // inkOn is the colour of a text on a colour.
 export function inkOn(colour) {
   const [r, g, b] = [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16) / 255).map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#101010" : "#ffffff"; // whichever has more contrast
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000000" : "#ffffff"; // whichever has more contrast: at least 4.5
 }

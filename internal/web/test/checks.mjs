@@ -5,8 +5,10 @@ import { heat } from "../src/colours.js";
 import { bytes, grouped, nanos, percent, plural } from "../src/format.js";
 import { parseTable } from "./browser.mjs";
 import { graphChecks } from "./graph.mjs";
+import { accessChecks } from "./access.mjs";
 import { flameChecks } from "./flame.mjs";
 import { linkedChecks } from "./linked.mjs";
+import { referenceChecks } from "./reference.mjs";
 import { timelineChecks } from "./timeline.mjs";
 import { useChecks } from "./use.mjs";
 import { whyChecks } from "./why.mjs";
@@ -314,5 +316,5 @@ async function diff(page) {
 
 export const checks = {
   runs, summary, imbalance, matrix, "matrix of 1,024 ranks": matrixOfMany, "blocks of a matrix": zoom, tables, ranks, diff,
-  ...whyChecks, ...linkedChecks, ...flameChecks, ...graphChecks, ...timelineChecks, ...useChecks,
+  ...whyChecks, ...linkedChecks, ...flameChecks, ...accessChecks, ...referenceChecks, ...graphChecks, ...timelineChecks, ...useChecks,
 };

@@ -21,7 +21,7 @@ export function Histogram({ time, procedures, chosen }) {
           ))}
         </select>
       </label>
-      <div class="histogram" role="img" aria-label="calls by duration">
+      <div class="histogram" role="region" tabIndex={0} aria-label="calls by duration">
         {bins.map((n, i) => (
           <div key={i} title={`${grouped(n)} calls of ${range(low + i)}`} data-calls={n}>
             <span class="count">{n ? short(n) : ""}</span>

@@ -14,11 +14,7 @@ export function Where({ id, query, live }) {
         <Search value={query.q} label="filter" />
         {live && <button type="button" onClick={where.reload}>refresh</button>}
       </div>
-      {where.error?.status === 404 ? (
-        <Note>No rank was in a call when the job ended, or it was not recorded by the daemon.</Note>
-      ) : (
-        <Wait on={where}>{(w) => <JobState where={w} text={query.q} />}</Wait>
-      )}
+      <Wait on={where}>{(w) => (w.groups.length ? <JobState where={w} text={query.q} /> : <Note>No rank was in a call when the job ended.</Note>)}</Wait>
     </>
   );
 }
