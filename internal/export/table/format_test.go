@@ -68,3 +68,26 @@ func TestSchemas(t *testing.T) {
 		}
 	}
 }
+
+// The Python package has the types of the columns.
+func TestPythonTypes(t *testing.T) {
+	const name = "../../../python/efg/_tables.py"
+	var b strings.Builder
+	b.WriteString("# Written by go test ./internal/export/table -update; do not edit.\n\nCOLUMNS = {\n")
+	for _, s := range Schemas() {
+		fmt.Fprintf(&b, "    %q: {\n", s.Name)
+		for _, c := range s.Columns {
+			fmt.Fprintf(&b, "        %q: %q,\n", c.Name, c.Type.String())
+		}
+		b.WriteString("    },\n")
+	}
+	b.WriteString("}\n")
+	if *update {
+		if err := os.WriteFile(name, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if data, err := os.ReadFile(name); err != nil || string(data) != b.String() {
+		t.Errorf("%v, or the types are others; -update rewrites them", err)
+	}
+}
