@@ -281,7 +281,7 @@ func TestText(t *testing.T) {
 		!MPI_ERR_COMM MPI_Barrier comm=MPI_COMM_NULL
 	`)
 	got := strings.Join(lines(t, r.process(), 0, Options{}, (*Event).AppendText), "\n")
-	want := `   2        0  MPI_Recv(count=10, datatype=MPI_INT, source=MPI_ANY_SOURCE, tag=4, comm=MPI_COMM_WORLD) {source=1, tag=4, count=2}  jacobi.c:88 (main)
+	want := `   2        0  MPI_Recv(count=10, datatype=MPI_INT, source=MPI_ANY_SOURCE, tag=4, comm=MPI_COMM_WORLD) {source=1, tag=4, count=2}  main jacobi.c:88
    2        1  MPI_Barrier(comm=MPI_COMM_WORLD)  unknown
    2        2  MPI_Barrier(comm=MPI_COMM_NULL) {error=MPI_ERR_COMM}  unknown`
 	if got != want {

@@ -232,10 +232,10 @@ func (e *Event) appendSite(b []byte, st *style) []byte {
 	return append(append(b, "  "...), e.siteText()...)
 }
 
-// siteText is a callsite in human-readable form: "halo.c:88 (exchange)".
+// siteText is a callsite in human-readable form: "exchange halo.c:88".
 func (e *Event) siteText() string {
 	if f := e.Func(); f != "" {
-		return e.Site() + " (" + f + ")"
+		return f + " " + e.Site()
 	}
 	return e.Site()
 }

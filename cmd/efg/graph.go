@@ -177,13 +177,17 @@ func drawGraph(w io.Writer, g *graph.Graph, opt *graphOptions, colour *graph.Mea
 		}
 		return draw(p, w)
 	}
-	p, collapsed, err := g.Readable(colour, opt.format == "png")
+	p, depth, err := g.Readable(colour, opt.format == "png")
 	if err != nil {
 		return err
 	}
-	if collapsed {
-		fmt.Fprintf(errOut, "efg: %s and %s are too many for a readable picture: the outermost loops are collapsed, which leaves %s; --collapse=0 draws all\n",
-			plural(len(g.Nodes), "node"), plural(len(g.Edges), "edge"), plural(p.Nodes(), "node"))
+	if depth > 0 {
+		loops := "the outermost loops"
+		if depth > 1 {
+			loops = fmt.Sprintf("loops of depth %d", depth)
+		}
+		fmt.Fprintf(errOut, "efg: %s and %s are too many for a readable picture: %s are collapsed, which leaves %s; --collapse=0 draws all\n",
+			plural(len(g.Nodes), "node"), plural(len(g.Edges), "edge"), loops, plural(p.Nodes(), "node"))
 	}
 	return draw(p, w)
 }

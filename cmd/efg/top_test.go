@@ -23,7 +23,7 @@ func TestTop(t *testing.T) {
 	text := regexp.MustCompile(` +`).ReplaceAllString(seconds.ReplaceAllString(out, "TIME"), " ")
 	for _, want := range []string{
 		"job " + program + " pair\nranks 0 of 4 running\nevents 44; 0 per second\nMPI 0.0% of the time of all threads\n",
-		"\n 0 11 0 0.0% TIME has ended stuck.c:33 (receive)\n",
+		"\n 0 11 0 0.0% TIME has ended receive stuck.c:33\n",
 		"\nand 1 more ranks\n",
 	} {
 		if !strings.Contains(text, want) {

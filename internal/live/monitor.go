@@ -351,7 +351,7 @@ func (m *Monitor) site(w *watched, word uint64) string {
 		s = m.sites[word]
 	}
 	if s.Func != "" {
-		return s.Place + " (" + s.Func + ")"
+		return s.Func + " " + s.Place
 	}
 	return s.Place
 }

@@ -71,7 +71,7 @@ func TestMonitorRates(t *testing.T) {
 				t.Errorf("callsites have %.0f calls a second, %.3f of the time; the job %.0f, %.3f", calls, inMPI, f.Rate, f.InMPI)
 			}
 			if !slices.ContainsFunc(f.Calls, func(c CallRate) bool {
-				return c.Op == "MPI_Waitall" && c.Site == "jacobi.c:43 (exchange)" && c.Ranks == 4
+				return c.Op == "MPI_Waitall" && c.Site == "exchange jacobi.c:43" && c.Ranks == 4
 			}) {
 				t.Errorf("%+v", f.Calls)
 			}

@@ -185,20 +185,24 @@ func TestReadable(t *testing.T) {
 			t.Fatal(err)
 		}
 		for pixels, want := range c.collapsed {
-			nodes := len(g.Nodes)
-			if want {
-				nodes = len(g.Collapse(1).Nodes)
+			p, depth, err := g.Readable(nil, pixels)
+			if err != nil || (depth > 0) != want {
+				t.Errorf("%s, pixels %v: %v, depth %d, want collapsed %v", c.sim.Program, pixels, err, depth, want)
+				continue
 			}
-			p, collapsed, err := g.Readable(nil, pixels)
-			if err != nil || collapsed != want || p.Nodes() != nodes {
-				t.Errorf("%s, pixels %v: %v, collapsed %v, %d nodes; want %v, %d nodes", c.sim.Program, pixels, err, collapsed, p.Nodes(), want, nodes)
+			nodes := len(g.Nodes)
+			if depth > 0 {
+				nodes = len(g.Collapse(depth).Nodes)
+			}
+			if p.Nodes() != nodes {
+				t.Errorf("%s, pixels %v, depth %d: %d nodes, want %d", c.sim.Program, pixels, depth, p.Nodes(), nodes)
 			}
 		}
 	}
 	// Without loops nothing can be collapsed.
 	g := chain(2000)
-	if _, collapsed, err := g.Readable(nil, false); err != nil || collapsed {
-		t.Errorf("a long program: collapsed %v, %v", collapsed, err)
+	if _, depth, err := g.Readable(nil, false); err != nil || depth > 0 {
+		t.Errorf("a long program: depth %d, %v", depth, err)
 	}
 	dense := &graph.Graph{}
 	for i := range 600 {
