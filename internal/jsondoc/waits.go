@@ -118,6 +118,8 @@ type WaitPath struct {
 	Hops  int           `json:"hops"`
 	Rows  []WaitPathRow `json:"rows"`
 	Ranks [][2]int64    `json:"ranks"`
+	// Segments are [rank, begin, end].
+	Segments [][3]int64 `json:"segments"`
 }
 
 type WaitPathRow struct {
@@ -176,6 +178,10 @@ func NewWaits(path string, r *waits.Report) *Waits {
 	}
 	for _, p := range r.ByRank {
 		j.ByRank = append(j.ByRank, WaitRank{p.Rank, p.Time, p.MPI, p.Waiting, p.Caused})
+	}
+	j.Path.Segments = make([][3]int64, len(r.Path.Segments))
+	for i, s := range r.Path.Segments {
+		j.Path.Segments[i] = [3]int64{int64(s.Rank), s.Begin, s.End}
 	}
 	j.Pairs = WaitPairs{Width: r.Pairs.Width, Cells: make([][3]int64, len(r.Pairs.Cells))}
 	for i, c := range r.Pairs.Cells {

@@ -65,6 +65,8 @@ type Path struct {
 	// Ranks is the time of the path on each rank, the longest first.
 	Ranks []RankTime
 	Hops  int // from a rank to another
+	// Segments are the ranks that it is on one after another, with MPI_Init and MPI_Finalize.
+	Segments []PathSegment
 }
 
 // regionTexts are the texts of the regions.
@@ -199,6 +201,6 @@ func (d *delays) path(texts []Region) Path {
 	slices.SortFunc(p.Rows, func(x, y PathRow) int {
 		return cmp.Or(cmp.Compare(y.Time, x.Time), compareRegions(&x.Region, &y.Region))
 	})
-	p.Ranks = sortedTimes(ranks)
+	p.Ranks, p.Segments = sortedTimes(ranks), d.segments(last)
 	return p
 }

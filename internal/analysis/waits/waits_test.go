@@ -44,6 +44,7 @@ func expect(t *testing.T, run *runfile.Run, want ...wait) *Report {
 	t.Helper()
 	r := of(t, run)
 	samePairs(t, r)
+	sameSegments(t, r)
 	var got []string
 	list := slices.Clone(want)
 	for _, row := range r.Rows {

@@ -17,7 +17,7 @@ const views = [
   ["#/runs/jacobi/ranks", "[data-table=ranks] tbody td"],
   ["#/runs/farm/matrix", "[data-ready=matrix]"],
   ["#/runs/nest/graph?node=n5&open=all", "[data-ready=graph]"],
-  ["#/runs/delays/timeline?s.time=300000000-400000000", "canvas[data-flows]"],
+  ["#/runs/delays/timeline?s.time=300000000-400000000", "canvas[data-path]"],
   ["#/runs/nest/loops", "[data-table=loops]"],
   ["#/runs/traced/phases", "[data-table=phases]"],
   ["#/runs/faults/check", "[data-table=findings]"],

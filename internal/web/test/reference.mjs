@@ -14,8 +14,8 @@ const far = 40; // of 255, that a pixel may differ
 const some = 0.02; // part of the pixels that may differ more
 
 const views = {
-  timeline: ["#/runs/ring/timeline", "canvas[data-flows]"],
-  "timeline-part": ["#/runs/ring/timeline?ranks=0-7&s.ranks=2-3", "canvas[data-flows]"],
+  timeline: ["#/runs/ring/timeline", "canvas[data-flows][data-path]"],
+  "timeline-part": ["#/runs/ring/timeline?ranks=0-7&s.ranks=2-3", "canvas[data-flows][data-path]"],
   matrix: ["#/runs/halo/matrix", "[data-ready=matrix]"],
   flame: ["#/runs/ring/flame?of=calls", "[data-ready=flame]"],
   waiting: ["#/runs/ring/waits", ".stack svg"],

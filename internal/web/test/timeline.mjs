@@ -87,6 +87,20 @@ async function flows(page) {
   assert.equal(all.message_count, waits.matched.messages);
   assert.equal(await page.tab.getAttribute("canvas[data-flows]", "data-flows"), `${all.message_count} ${all.wait_count}`);
 
+  // The critical path is a line over the ranks that it is on.
+  await page.ready("canvas[data-path]");
+  assert.equal(await page.tab.getAttribute("canvas[data-path]", "data-path"), String(waits.path.segments.length));
+  const line = await page.tab.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("--path"));
+  const drawn = await page.tab.$eval(".timeline canvas", (e) => ({ ...e.dataset, wide: e.getBoundingClientRect().width }));
+  const scale = (drawn.wide - drawn.left - 4) / (drawn.to - drawn.from);
+  const long = waits.path.segments.filter(([, a, b]) => (b - a) * scale > 20);
+  assert.ok(long.length > 3);
+  const middles = long.map(([rank, a, b]) => [Number(drawn.left) + ((a + b) / 2 - drawn.from) * scale, Number(drawn.top) + (rank + 0.5) * drawn.row]);
+  for (const [i, colour] of (await page.pixels(".timeline canvas", middles)).entries()) {
+    const want = [1, 3, 5].map((k) => parseInt(line.trim().slice(k, k + 2), 16));
+    assert.ok(colour.every((v, k) => Math.abs(v - want[k]) < 60), `segment ${i}: ${colour}`);
+  }
+
   // The planted late sender: rank 0 sends late to rank 1.
   const late = all.states.findIndex((s) => s.state === "late-sender");
   const [, , , begin, end] = all.waits.filter((w) => w[5] === late && w[0] === 1 && w[6] === 0).toSorted((a, b) => b[4] - b[3] - (a[4] - a[3]))[0];

@@ -8,6 +8,7 @@ import { Check, Note, Problem, TextField, useWidth } from "../parts.jsx";
 import { change } from "../route.js";
 import { select, selectionIn } from "../selection.js";
 import { useDark } from "../theme.js";
+import { isTraced, waitsOf } from "./why.jsx";
 import { decode, looked, nothing, other, outside, stretch, ticks, unread, untimed, within } from "../timeline.js";
 
 const left = 76, top = 24; // for ranks and times
@@ -45,6 +46,7 @@ function Traced({ id, run, query }) {
   const steps = useSteps(asked, answer);
   const follows = !query.plain && run.events <= mostFollowed && answer.data?.complete;
   const flows = useStored(follows ? address(id, "flows", { ...spanOf(asked), ranks: query.ranks, most: mostFlows }) : undefined).last;
+  const path = useStored(follows && isTraced(run) ? waitsOf(id) : undefined).data?.path;
   return (
     <>
       <div class="bar-tools">
@@ -56,7 +58,7 @@ function Traced({ id, run, query }) {
       <div ref={box} class="timeline">
         {failed && <Problem text={failed} />}
         {!failed && !view && <Note>loading …</Note>}
-        {!failed && view && <Shown view={view} room={room} query={query} ready={asked === wanted && !answer.loading} steps={steps} flows={follows ? flows : undefined} />}
+        {!failed && view && <Shown view={view} room={room} query={query} ready={asked === wanted && !answer.loading} steps={steps} flows={follows ? flows : undefined} path={follows ? path : undefined} />}
       </div>
     </>
   );
@@ -135,7 +137,7 @@ function paint(view, colours) {
   return canvas;
 }
 
-function Shown({ view, room, query, ready, steps, flows }) {
+function Shown({ view, room, query, ready, steps, flows, path }) {
   const dark = useDark();
   const canvas = useRef();
   const [at, setAt] = useState(null);
@@ -146,19 +148,19 @@ function Shown({ view, room, query, ready, steps, flows }) {
   const rowHeight = Math.max(1, Math.min(tallest, Math.floor(Math.max(400, innerHeight - around) / view.rows.length)));
   const side = { width: room, height: rowHeight * view.rows.length };
   const [chosen, setChosen] = useState([]); // places, { rank, time }: the last one is chosen, the others were
-  const state = { view, from, to, side, rowHeight, flows: useMemo(() => read(flows), [flows]), chosen, setChosen, selection };
+  const state = { view, from, to, side, rowHeight, flows: useMemo(() => read(flows), [flows]), chosen, setChosen, selection, path };
   const latest = useRef(state);
   latest.current = state;
-  useEffect(() => draw(canvas.current, image, state), [image, from, to, room, rowHeight, flows, chosen, JSON.stringify(selection)]);
+  useEffect(() => draw(canvas.current, image, state), [image, from, to, room, rowHeight, flows, path, chosen, JSON.stringify(selection)]);
   useEffect(() => handle(canvas.current, latest, setAt), []);
   return (
     <>
       <canvas
         ref={canvas} tabIndex={0} role="img" data-ready={ready ? "timeline" : undefined} data-left={left} data-top={top} data-row={rowHeight} data-from={from} data-to={to}
-        data-flows={flows ? `${flows.messages.length} ${flows.waits.length}` : undefined} data-chosen={chosen.length ? `${chosen.at(-1).rank} ${chosen.at(-1).time}` : undefined}
+        data-flows={flows ? `${flows.messages.length} ${flows.waits.length}` : undefined} data-path={path?.segments.length} data-chosen={chosen.length ? `${chosen.at(-1).rank} ${chosen.at(-1).time}` : undefined}
         aria-label={`what ${plural(view.rows.length, "row")} of ranks did from ${nanos(from)} to ${nanos(to)} after the run began; arrows move, plus and minus zoom, Enter goes to what is waited for`}
       />
-      <output class="hover" aria-live="polite">{at ? pointed(state, at) : `${nanos(to - from)} of ${nanos(view.end - view.begin)}; a pixel is ${nanos(view.pixel)}${flowsText(state.flows)}`}</output>
+      <output class="hover" aria-live="polite">{at ? pointed(state, at) : `${nanos(to - from)} of ${nanos(view.end - view.begin)}; a pixel is ${nanos(view.pixel)}${flowsText(state.flows)}${path ? "; the line is the critical path" : ""}`}</output>
       {!view.complete && <Steps steps={steps} />}
       <Legend view={view} dark={dark} only={only} picked={query.only} />
     </>
@@ -197,7 +199,7 @@ const rowsOf = (view) => new Map(view.rows.map(([first, last], i) => [first === 
 
 // drawFlows draws waits as hatching over the calls, messages as lines from where they are sent to where they
 // are received, and what is chosen.
-function drawFlows(g, style, { view, from, side, rowHeight, flows, chosen, selection }, per) {
+function drawFlows(g, style, { view, from, side, rowHeight, flows, path, chosen, selection }, per) {
   const rows = rowsOf(view);
   const x = (time) => left + (time - from) * per;
   if (flows && rowHeight >= 4) {
@@ -211,6 +213,7 @@ function drawFlows(g, style, { view, from, side, rowHeight, flows, chosen, selec
       for (const m of flows.messages) arrow(g, x(m.sent), rows.get(m.from), x(m.received), rows.get(m.to), rowHeight);
     }
   }
+  if (path) drawPath(g, style, { view, from, to: from + side.width / per, rowHeight, path }, x);
   drawSelection(g, style, { view, from, side, rowHeight, selection }, per);
   const at = chosen.at(-1);
   const row = at && rows.get(at.rank);
@@ -220,6 +223,29 @@ function drawFlows(g, style, { view, from, side, rowHeight, flows, chosen, selec
     g.strokeRect(Math.max(left - 3, Math.min(left + side.width + 3, x(at.time))) - 3, top + row * rowHeight, 6, rowHeight);
     g.lineWidth = 1;
   }
+}
+
+// drawPath draws the critical path as a line from row to row.
+function drawPath(g, style, { view, from, to, rowHeight, path }, x) {
+  const row = (rank) => view.rows.findIndex(([first, last]) => first <= rank && rank <= last);
+  g.beginPath();
+  let on = false;
+  for (const [rank, begin, end] of path.segments) {
+    const at = end < from || begin > to ? -1 : row(rank);
+    if (at >= 0) {
+      const y = top + (at + 0.5) * rowHeight;
+      if (on) g.lineTo(x(begin), y);
+      else g.moveTo(x(begin), y);
+      g.lineTo(x(end), y);
+    }
+    on = at >= 0;
+  }
+  for (const [colour, width] of [["--back", 4], ["--path", 2]]) {
+    g.strokeStyle = style.getPropertyValue(colour);
+    g.lineWidth = width;
+    g.stroke();
+  }
+  g.lineWidth = 1;
 }
 
 // drawSelection outlines the calls of the selected callsite, where calls are known one by one, and shades
