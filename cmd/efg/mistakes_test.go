@@ -13,7 +13,7 @@ import (
 // mistaken are command lines of each command: those with FILE read a file, the others are usage
 // errors.
 var mistaken = []string{
-	"info FILE", "report FILE", "matrix FILE", "check FILE", "phases FILE", "waits FILE", "clocks FILE", "efficiency FILE", "whatif FILE", "loops FILE", "timeline FILE", "diff FILE", "diff FILE FILE",
+	"info FILE", "report FILE", "matrix FILE", "check FILE", "phases FILE", "waits FILE", "clocks FILE", "efficiency FILE", "whatif FILE", "loops FILE", "timeline FILE", "diff FILE", "diff FILE FILE", "mcp FILE",
 	"diff FILE --ranks 0,1", "graph FILE", "where FILE", "reconstruct FILE", "reconstruct FILE --verify", "query FILE SELECT|SENDS",
 	"query FILE SELECT|COUNT|OF|SENDS", "sql FILE select|*|from|events", "dump FILE", "export FILE --format gxl -o out",
 	"export FILE --format mtf -o out", "merge -o out FILE",
