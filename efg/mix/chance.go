@@ -22,14 +22,27 @@ func (c chance) p() uint32 { return uint32(c >> 16) }
 // update moves the chance towards b: the less it has seen, the more.
 func (c *chance) update(b bool) {
 	n := *c & countMask
-	p := int64(*c >> countBits)
-	target := int64(0)
+	p := uint64(*c >> countBits)
+	rate := rates[n%chance(len(rates))]
 	if b {
-		target = 1<<22 - 1
+		p += (1<<22 - 1 - p) * rate >> rateBits
+	} else {
+		p -= p * rate >> rateBits
 	}
-	p += (target - p) * 2 / int64(2*n+3)
 	*c = chance(p)<<countBits | min(n+1, countLimit)
 }
+
+// rates[n] is 2/(2n+3), times 2^rateBits and rounded up: of 22 bits, a product with it is what a division
+// gives, rounded down.
+var rates = func() (r [countLimit + 4]uint64) { // a power of two, for which indices need no check
+	for n := range r {
+		d := uint64(2*n + 3)
+		r[n] = (2<<rateBits + d - 1) / d
+	}
+	return r
+}()
+
+const rateBits = 40
 
 // Logits are in units of 1/256, from -edge to edge, 11 of them.
 const (

@@ -302,10 +302,10 @@ const (
 )
 
 // seenLevel is the level of a chance with that many updates.
-func seenLevel(n chance) int {
+func seenLevel(n int) uint8 {
 	switch {
 	case n < 2:
-		return int(n)
+		return uint8(n)
 	case n < 4:
 		return 2
 	case n < 10:
@@ -313,6 +313,14 @@ func seenLevel(n chance) int {
 	}
 	return 4
 }
+
+// levels has the level of each number of updates.
+var levels = func() (l [countLimit + 4]uint8) { // a power of two, for which indices need no check
+	for n := range l {
+		l[n] = seenLevel(n)
+	}
+	return l
+}()
 
 // firstWeights are the weights at first, by level.
 var firstWeights = [seenLevels]int32{0, 18000, 22000, 26000, 30000}
@@ -406,9 +414,10 @@ func (c *Coder) modelled(m *bitMixer, contexts []uint64, node uint64, b bool) bo
 	var in [Contexts]int64
 	node *= 0x9e3779b97f4a7c15
 	sum := int64(0)
+	contexts = contexts[:min(len(contexts), Contexts)]
 	for i, x := range contexts {
 		s := &c.spell[(x+node)*mixing>>c.spellShift]
-		w := &m[i][seenLevel(*s&countMask)]
+		w := &m[i][levels[*s&countMask%chance(len(levels))]]
 		chances[i], weights[i], in[i] = s, w, stretch(s.p())
 		sum += int64(*w) * in[i]
 	}
