@@ -241,7 +241,8 @@ func (d *delays) wait(h *history, t *match.Thread, culprit *match.Operation, reg
 }
 
 // since returns from which spans on two threads have not met, of those that are kept. If they met
-// in a collective call, which b left late by some time, it returns that too.
+// in a collective call, it returns that as the cause of what was before, and by how much b left it later,
+// if they have not met since.
 func (d *delays) since(a, b *history, ta, tb *match.Thread) (fromA, fromB uint64, lag int64, in cause) {
 	in.process = b.process
 	if x, y := lastMeeting(a, b); x != nil {
@@ -304,10 +305,29 @@ func (d *delays) explain(a, b *history, ta *match.Thread, culprit *match.Operati
 		d.blame(in, x, counts, false)
 		rest -= x
 	}
-	if rest > 0 {
-		d.blame(cause{b.process, unexplained, sections.None}, rest, counts, false)
+	if rest = d.blameBefore(b, min(fromB, until), rest, counts); rest > 0 {
+		d.blame(in, rest, counts, false)
 	}
 	return d.explanation()
+}
+
+// blameBefore blames what a late thread did before both last met: it was late there already, by what is
+// not explained by what it did since. That is so after a message that had come before the late thread
+// received it, because that one did not wait then. It returns what is left when no more spans are kept.
+func (d *delays) blameBefore(b *history, from uint64, rest float64, counts bool) float64 {
+	for i := from; i > b.oldest() && rest > 0; i-- {
+		s := b.at(i - 1)
+		part := min(float64(s.time), rest)
+		if s.wait == nil || s.wait.count == 0 { // MPI_Init is not divided
+			d.blame(cause{b.process, s.region, s.section}, part, counts, false)
+		} else {
+			for _, x := range s.wait.list() {
+				d.blame(x.cause, part*x.part, counts, true)
+			}
+		}
+		rest -= part
+	}
+	return rest
 }
 
 // touch adds to the time by which the late process took longer in a region.
