@@ -6,6 +6,7 @@ import (
 
 	"github.com/efg-tools/efg/internal/analysis/match"
 	"github.com/efg-tools/efg/internal/analysis/sections"
+	"github.com/efg-tools/efg/signature"
 )
 
 // cause is what made a process late: a region in which it took longer than the one that waited,
@@ -148,6 +149,9 @@ func (d *delays) enter(c *match.Call) {
 		h.add(h.gapRegion, before, c.Enter-h.last, nil)
 		h.last = c.Enter
 	}
+	if c.Proc != nil && c.Proc.Epoch == signature.Unlock {
+		h.unlocked = posting{next: h.next, path: h.path}
+	}
 	for _, o := range c.Posted {
 		for o.ID >= len(d.postings) {
 			d.postings = append(d.postings, posting{})
@@ -226,7 +230,11 @@ func (d *delays) cost(c cause) *cost { return d.costs.at(c) }
 
 // wait attributes a wait to its causes, and continues the critical path at the culprit.
 func (d *delays) wait(h *history, t *match.Thread, culprit *match.Operation, region int32, time int64, counts, apart bool) {
-	late, p := &d.histories[culprit.Thread.Index], &d.postings[culprit.ID]
+	late := &d.histories[culprit.Thread.Index]
+	p := &late.unlocked
+	if culprit.Kind != match.LockWindow {
+		p = &d.postings[culprit.ID]
+	}
 	var e *explanation
 	if !apart {
 		e = d.explain(h, late, t, culprit, p.next, float64(time), counts)

@@ -33,9 +33,10 @@ type history struct {
 	limit     int
 	path      pathEnd
 	delays    *delays
-	polling   bool  // calls since last are unsuccessful polls
-	poll      int32 // the region of the last of them
-	polled    int64 // and its end
+	unlocked  posting // its last unlock of a window
+	polling   bool    // calls since last are unsuccessful polls
+	poll      int32   // the region of the last of them
+	polled    int64   // and its end
 	meets     []meeting
 }
 

@@ -249,6 +249,33 @@ func TestWindows(t *testing.T) {
 		wait{Creation, 0, 1, 60 * ms, "MPI_Win_free", "MPI_Win_free"}, wait{CollectiveIO, 0, 1, 80 * ms, "MPI_File_write_all", "MPI_File_write_all"})
 }
 
+// Who waits for a lock does so because of what the one did that had it, whatever that one did afterwards.
+func TestCauseOfLockContention(t *testing.T) {
+	s := testrun.NewScript(t, 2)
+	a, b := s.Rank(0), s.Rank(1)
+	word := a.Define(efg.DefWin, signature.CommWorld, signature.ConstWord("EFG_WIN_CREATE"))
+	b.Define(efg.DefWin, signature.CommWorld, signature.ConstWord("EFG_WIN_CREATE"))
+	lock, unlock := args{"win": word, "rank": 1, "lock_type": "MPI_LOCK_EXCLUSIVE"}, args{"win": word, "rank": 1}
+	s.Each(func(r *testrun.ScriptRank, _ int) {
+		r.Call(1*ms, 2*ms, "MPI_Barrier", args{"comm": "MPI_COMM_WORLD"})
+	})
+	a.Call(3*ms, 3*ms, "MPI_Win_lock", lock)
+	a.Call(63*ms, 64*ms, "MPI_Win_unlock", unlock)
+	a.Call(65*ms, 66*ms, "MPI_Put", args{"win": word, "target_rank": 1})
+	b.Call(23*ms, 64*ms, "MPI_Win_lock", lock)
+	b.Call(66*ms, 67*ms, "MPI_Win_unlock", unlock)
+	r, err := New(s.Run(), []int{0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Waiting != 40*ms*1000 || len(r.Causes) != 1 {
+		t.Fatalf("waiting %d: %+v", r.Waiting, r.Causes)
+	}
+	if c := &r.Causes[0]; c.From.Op != "MPI_Win_lock" || c.At.Op != "MPI_Win_unlock" || c.Ranks[0].Rank != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
 // Selected ranks are those that wait.
 func TestSelection(t *testing.T) {
 	run := collective(t, "MPI_Barrier", args{"comm": "MPI_COMM_WORLD"})
