@@ -104,11 +104,16 @@ func (m *matcher) accessed(t *Thread) {
 	e.accesses = kept
 }
 
-// lockKey names the memory of a window that is locked: that of a rank.
+// lockKey names what is locked: the memory of a rank in a window, or that of all ranks.
 type lockKey struct {
 	window uint64
-	target int
+	target int // rank in the run, or one of the following
 }
+
+const (
+	eachTarget = -2 // locked with MPI_Win_lock_all
+	anyTarget  = -3 // locked exclusively, whichever it is
+)
 
 // lockHistory has the last unlocks of a rank's window, by different processes.
 type lockHistory struct{ unlocks [2]*unlock }
@@ -121,43 +126,77 @@ type unlock struct {
 }
 
 // lock notes for which other process a call had to wait that locks or unlocks a window: the last
-// one that gave the lock back meanwhile.
+// one that gave the lock back meanwhile, if one of both locks is exclusive.
 func (m *matcher) lock(t *Thread, n *node) {
-	if n.roles.Target == 0 {
+	key, mine, ok := t.locked(n)
+	switch {
+	case !ok:
+	case key.target == eachTarget:
+		m.contend(t, lockKey{key.window, anyTarget}, mine)
+	case !m.contend(t, key, mine) && mine:
+		m.contend(t, lockKey{key.window, eachTarget}, mine)
+	}
+}
+
+// unlock notes that a call begins to give a lock back. Who waits for that may have it before the call
+// returns.
+func (m *matcher) unlock(t *Thread, n *node) {
+	key, mine, ok := t.locked(n)
+	if !ok || n.proc.Epoch != signature.Unlock {
 		return
 	}
+	u := &unlock{exclusive: mine, process: t.Process}
+	u.Kind, u.Origin = LockWindow, Origin{t, t.call.Node, t.call.Event, t.call.Enter}
+	m.unlocked(key, u)
+	if mine {
+		m.unlocked(lockKey{key.window, anyTarget}, u)
+	}
+}
+
+// locked returns what a call locks or unlocks, and whether that is or was locked exclusively.
+func (t *Thread) locked(n *node) (key lockKey, exclusive, ok bool) {
 	p, window := t.Process, t.word(signature.ObjectWord)
-	target := p.windowRank(window, t.word(n.roles.Target))
-	if target < 0 {
-		return
+	if key = (lockKey{p.name(window), eachTarget}); n.roles.Target == 0 {
+		return key, false, true
 	}
-	key := lockKey{p.name(window), target}
+	if key.target = p.windowRank(window, t.word(n.roles.Target)); key.target < 0 {
+		return key, false, false
+	}
+	if n.proc.Epoch == signature.Lock {
+		p.epoch(window).exclusive(key.target, t.word(lockType(n.proc)) == exclusiveLock)
+	}
+	return key, p.epoch(window).locked[key.target], true
+}
+
+// contend reports whether a call waited for another process to unlock something, and notes that.
+func (m *matcher) contend(t *Thread, key lockKey, mine bool) bool {
+	h := m.windows[key]
+	if h == nil {
+		return false
+	}
+	for _, u := range h.unlocks {
+		if u != nil && u.process != t.Process && (mine || u.exclusive) && u.Enter > t.call.Enter && u.Enter <= t.call.Exit {
+			o := m.operation(t, LockWindow)
+			partner := u.Operation
+			o.Partner = &partner
+			t.call.Done = append(t.call.Done, o)
+			return true
+		}
+	}
+	return false
+}
+
+// unlocked notes that a lock was given back.
+func (m *matcher) unlocked(key lockKey, u *unlock) {
 	h := m.windows[key]
 	if h == nil {
 		h = &lockHistory{}
 		m.windows[key] = h
 	}
-	if n.proc.Epoch == signature.Lock {
-		p.epoch(window).exclusive(target, t.word(lockType(n.proc)) == exclusiveLock)
+	if h.unlocks[0] != nil && h.unlocks[0].process != u.process {
+		h.unlocks[1] = h.unlocks[0]
 	}
-	mine := p.epoch(window).locked[target]
-	for _, u := range h.unlocks {
-		if u != nil && u.process != p && (mine || u.exclusive) && u.Enter > t.call.Enter && u.Enter <= t.call.Exit {
-			o := m.operation(t, LockWindow)
-			partner := u.Operation
-			o.Partner = &partner
-			t.call.Done = append(t.call.Done, o)
-			break
-		}
-	}
-	if n.proc.Epoch == signature.Unlock {
-		u := &unlock{exclusive: mine, process: p}
-		u.Kind, u.Origin = LockWindow, Origin{t, t.call.Node, t.call.Event, t.call.Enter}
-		if h.unlocks[0] != nil && h.unlocks[0].process != p {
-			h.unlocks[1] = h.unlocks[0]
-		}
-		h.unlocks[0] = u
-	}
+	h.unlocks[0] = u
 }
 
 var exclusiveLock = signature.ConstWord("MPI_LOCK_EXCLUSIVE")

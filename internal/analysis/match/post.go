@@ -40,6 +40,8 @@ func (m *matcher) enter(t *Thread) {
 		m.join(t, n)
 	case endsSplit:
 		m.endSplit(t, n)
+	case locks:
+		m.unlock(t, n)
 	case exposes, accesses, endsAccess, awaitsAccess:
 		m.synchronize(t, n)
 	}

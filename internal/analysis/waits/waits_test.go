@@ -276,6 +276,31 @@ func TestCauseOfLockContention(t *testing.T) {
 	}
 }
 
+// A lock of all ranks is contended for with exclusive locks of any, and these with it; not with shared ones.
+func TestLockAll(t *testing.T) {
+	s := testrun.NewScript(t, 2)
+	a, b := s.Rank(0), s.Rank(1)
+	word := a.Define(efg.DefWin, signature.CommWorld, signature.ConstWord("EFG_WIN_CREATE"))
+	b.Define(efg.DefWin, signature.CommWorld, signature.ConstWord("EFG_WIN_CREATE"))
+	win := args{"win": word}
+	exclusive := args{"win": word, "rank": 1, "lock_type": "MPI_LOCK_EXCLUSIVE"}
+	shared := args{"win": word, "rank": 1, "lock_type": "MPI_LOCK_SHARED"}
+	one := args{"win": word, "rank": 1}
+
+	a.Call(10*ms, 11*ms, "MPI_Win_lock", exclusive)
+	b.Call(20*ms, 51*ms, "MPI_Win_lock_all", win)
+	a.Call(50*ms, 51*ms, "MPI_Win_unlock", one)
+	a.Call(60*ms, 91*ms, "MPI_Win_lock", exclusive)
+	b.Call(80*ms, 91*ms, "MPI_Win_unlock_all", win)
+	a.Call(100*ms, 101*ms, "MPI_Win_unlock", one)
+	a.Call(110*ms, 111*ms, "MPI_Win_lock", shared)
+	b.Call(120*ms, 151*ms, "MPI_Win_lock_all", win)
+	a.Call(150*ms, 151*ms, "MPI_Win_unlock", one)
+	b.Call(160*ms, 161*ms, "MPI_Win_unlock_all", win)
+	expect(t, s.Run(), wait{LockContention, 1, 0, 30 * ms, "MPI_Win_lock_all", "MPI_Win_unlock"},
+		wait{LockContention, 0, 1, 20 * ms, "MPI_Win_lock", "MPI_Win_unlock_all"})
+}
+
 // Selected ranks are those that wait.
 func TestSelection(t *testing.T) {
 	run := collective(t, "MPI_Barrier", args{"comm": "MPI_COMM_WORLD"})
