@@ -5,6 +5,7 @@ import (
 
 	"github.com/efg-tools/efg/internal/export/arrow"
 	"github.com/efg-tools/efg/internal/export/csv"
+	"github.com/efg-tools/efg/internal/export/extrap"
 	"github.com/efg-tools/efg/internal/export/table"
 )
 
@@ -30,6 +31,21 @@ var exportArrow = exportFormat{
 func oneTable(opt *exportOptions, _ exportSize, _ io.Writer) error {
 	if len(opt.what) > 1 {
 		return usageError("--what: --format %s writes one table; parquet writes several", opt.format)
+	}
+	return nil
+}
+
+var exportExtrap = exportFormat{
+	name:  "extrap",
+	about: "measurements of each callsite for Extra-P (JSON Lines); append those of runs with\nother numbers of ranks",
+	write: extrap.Write,
+	check: wholeStreams,
+}
+
+// wholeStreams rejects parts of streams, of which there are no statistics.
+func wholeStreams(opt *exportOptions, _ exportSize, _ io.Writer) error {
+	if opt.from != "" || opt.to != "" {
+		return usageError("--format %s: is of whole threads; --from and --to are for other formats", opt.format)
 	}
 	return nil
 }
