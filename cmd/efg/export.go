@@ -34,8 +34,8 @@ type exportFormat struct {
 	owned func(dir string) bool
 	// times: the format has the times of calls, and parts are selected by time, too.
 	times bool
-	// compat: the format has --compat.
-	compat bool
+	// compat, drawn: the format has --compat, --slices.
+	compat, drawn bool
 	// what are the values of --what that the format accepts.
 	what []string
 	// check, if not nil, looks at what was selected before anything is written.
@@ -95,7 +95,7 @@ since the start of the run: 1.5s, 300ms or 20us.`,
 	f.StringVar(&opt.from, "from", "", "first `EVENT` to write, counted from 0 in each stream, or time since the start of the run")
 	f.StringVar(&opt.to, "to", "", "`EVENT` or time to stop before (default: the end)")
 	f.StringSliceVar(&opt.what, "what", nil, "optional parts of the format to write")
-	f.Uint64Var(&opt.slices, "slices", 2_000_000, "perfetto, chrome: about the most slices; of more calls, short ones are drawn together")
+	f.Uint64Var(&opt.slices, "slices", 0, "perfetto, chrome: about the most slices; of more calls, short ones are drawn together (default 2000000)")
 	clockFlag(cmd, &opt.clock)
 	f.BoolVar(&opt.compat, "compat", false, "otf2: write nonblocking collectives as blocking ones, for readers of OTF2 2")
 	completeWords(cmd, "format", formatNames()...)
@@ -208,6 +208,9 @@ func (opt *exportOptions) find() (*exportFormat, error) {
 	}
 	if opt.compat && !f.compat {
 		return nil, usageError("--compat: not with --format %s", f.name)
+	}
+	if opt.slices > 0 && !f.drawn {
+		return nil, usageError("--slices: not with --format %s", f.name)
 	}
 	return f, checkClock(opt.clock)
 }

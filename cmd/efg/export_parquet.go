@@ -10,8 +10,8 @@ import (
 
 var exportParquet = exportFormat{
 	name: "parquet",
-	about: "a directory of Apache Parquet files, as DuckDB, Spark, Trino, Polars and pandas read\n" +
-		"them: events, messages, waits and other tables",
+	about: "a directory of Apache Parquet files, as DuckDB and other tools read in place: events,\n" +
+		"messages, waits and other tables",
 	writeDir: parquet.Write,
 	appendDir: func(dir string, job *export.Job) (bool, error) {
 		added, err := parquet.Append(dir, job)

@@ -82,6 +82,7 @@ func TestExportAndImportErrors(t *testing.T) {
 		{"export a.efg -o a.otf2 --from 20ms --to 7ms", "efg: --to 7ms: lies before --from 20ms\n"},
 		{"export a.efg -o a.otf2 --clock x", "efg: --clock x: want corrected or raw\n"},
 		{"export a.efg -o a.gxl --compat", "efg: --compat: not with --format gxl\n"},
+		{"export a.efg -o a.gxl --slices 9", "efg: --slices: not with --format gxl\n"},
 		{"export a.efg -o a.otf2", "efg: --format otf2: the times of each call were not recorded"},
 		{"export a.efg --format gxl --what x", "efg: --what x: --format gxl has no optional parts\n"},
 		{"import cut.gxl", "efg: efg import: -o FILE is missing\n"},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ var exportPerfetto = exportFormat{
 	about: "a trace for ui.perfetto.dev: a track for each thread, a slice for each call with its\narguments, flows of messages and requests",
 	write: sliced(perfetto.Write),
 	times: true,
+	drawn: true,
 	what:  []string{slices.Arguments},
 }
 
@@ -25,13 +27,17 @@ var exportChrome = exportFormat{
 	about: "the same as JSON for speedscope and chrome://tracing, for small parts",
 	write: sliced(chrome.Write),
 	times: true,
+	drawn: true,
 	what:  []string{slices.Arguments},
 }
+
+// mostSlices is about the most slices that are drawn unless --slices says otherwise.
+const mostSlices = 2_000_000
 
 // sliced is a format that draws calls. It says if it draws some together.
 func sliced(write func(io.Writer, *export.Job, uint64) (int64, error)) func(io.Writer, *export.Job) error {
 	return func(out io.Writer, job *export.Job) error {
-		resolution, err := write(out, job, job.Slices)
+		resolution, err := write(out, job, cmp.Or(job.Slices, mostSlices))
 		if errors.Is(err, slices.ErrNoTimes) {
 			return usageError("%w", err)
 		}

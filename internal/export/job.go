@@ -13,7 +13,7 @@ type Job struct {
 	Selection
 	// What are the optional parts of the format to write.
 	What []string
-	// Slices is about the most slices of a format that draws calls.
+	// Slices is about the most slices of a format that draws calls, 0 for its default.
 	Slices uint64
 	// Compat asks for what older readers of the format understand.
 	Compat bool
