@@ -56,7 +56,7 @@ func csvText(t *testing.T, doc any, table string) [][]string {
 }
 
 func TestCSV(t *testing.T) {
-	doc := &csvDoc{Runs: []*csvRun{
+	doc := &csvDoc{hidden: []csvRow{{}}, Runs: []*csvRun{
 		{File: `a,"b"` + "\nc", Rate: 0.5, Begun: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Loops: []csvRow{
 			{Op: "MPI_Send", Time: csvInner{1 << 63, []uint64{1, 2}}},
 			{Op: "MPI_Recv", At: &csvInner{Sum: 3}},

@@ -42,10 +42,9 @@ type chunks struct {
 	size  int
 	timed bool // an event file, whose records have timestamps
 	buf   []byte
-	// first is the number of records before the chunk, count that of all.
-	first, count uint64
-	now          uint64 // of the last timestamp in the chunk
-	err          error
+	count uint64 // of records
+	now   uint64 // of the last timestamp in the chunk
+	err   error
 }
 
 // newChunks begins a file. room, if large enough, is used as the buffer.
