@@ -138,5 +138,3 @@ export function shorten(text, most) {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
-// siteText writes a callsite one way: "function file:line". Some answers have "file:line (function)".
-export const siteText = (text) => (text ?? "").replace(/^(\S+:\d+) \((.+)\)$/, "$2 $1");

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { collapse } from "../src/collapse.js";
-import { grouped, siteText } from "../src/format.js";
+import { grouped } from "../src/format.js";
 
 const graphOf = (page, name, ...args) => JSON.parse(page.efg("graph", page.file(name), "--format", "json", ...args));
 const drawnNodes = (page) => page.tab.$$eval(".picture g.node > title", (list) => list.map((t) => t.textContent));
@@ -37,7 +37,7 @@ async function clicks(page) {
   await page.ready("aside.chosen");
   const node = all.nodes.find((n) => n.op === "MPI_Cart_create");
   const shown = await page.text("aside.chosen");
-  for (const want of [node.id, siteText(node.site), ...node.args]) assert.ok(shown.includes(want), `${want} in ${shown}`);
+  for (const want of [node.id, node.site, ...node.args]) assert.ok(shown.includes(want), `${want} in ${shown}`);
   assert.match(await page.hash(), new RegExp(`node=${node.id}`));
 
   await page.tab.locator(".picture g.node", { hasText: "loop 1" }).dblclick();

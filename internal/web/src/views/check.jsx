@@ -1,7 +1,7 @@
 // Faults of the program.
 
 import { address, useStored } from "../data.js";
-import { grouped, plural, rankText, shorten, siteText } from "../format.js";
+import { grouped, plural, rankText, shorten } from "../format.js";
 import { Note, Search, Wait } from "../parts.jsx";
 import { Table, textFilter } from "../table.jsx";
 
@@ -36,7 +36,7 @@ function Findings({ check, text }) {
       )}
       {uncompared(check.uncompared).map((text) => <Note key={text}>{text}</Note>)}
       {check.findings.length > 0 && (
-        <Table name="findings" caption="findings" rows={check.findings} place={(f) => ({ at: [{ op: f.op, site: siteText(f.site) }], ranks: f.ranks })} select={(f) => ({ op: f.op, site: siteText(f.site), ranks: shorten(rankText(f.ranks), 200) })} matches={textFilter(text, (f) => `${f.kind} ${f.op} ${f.site} ${f.text}`)} columns={columns} />
+        <Table name="findings" caption="findings" rows={check.findings} place={(f) => ({ at: [{ op: f.op, site: f.site }], ranks: f.ranks })} select={(f) => ({ op: f.op, site: f.site, ranks: shorten(rankText(f.ranks), 200) })} matches={textFilter(text, (f) => `${f.kind} ${f.op} ${f.site} ${f.text}`)} columns={columns} />
       )}
     </>
   );
@@ -62,7 +62,7 @@ const columns = [
   { head: "rank", right: true, value: (f) => f.rank, text: (f) => String(f.rank) },
   { head: "event", right: true, value: (f) => f.event, text: (f) => grouped(f.event) },
   { head: "call", value: (f) => f.op, text: (f) => f.op },
-  { head: "callsite", value: (f) => f.site, text: (f) => siteText(f.site), most: 32 },
+  { head: "callsite", value: (f) => f.site, most: 32 },
   { head: "what", text: (f) => f.text + (f.remark ? ` (${f.remark})` : ""), most: 90 },
   { head: "times", right: true, value: (f) => f.count, text: (f) => grouped(f.count) },
   { head: "on ranks", text: (f) => rankText(f.ranks), most: 16 },

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { collapse } from "../collapse.js";
 import { address, useStored } from "../data.js";
 import { apart, dot, measures, wholeOf } from "../dot.js";
-import { bytes, grouped, nanos, percent, plural, siteText } from "../format.js";
+import { bytes, grouped, nanos, percent, plural } from "../format.js";
 import { Check, Choice, Facts, Note, NumberField, Problem, Search, Wait } from "../parts.jsx";
 import { change } from "../route.js";
 import { asQuery, isSelected, selectionIn } from "../selection.js";
@@ -28,18 +28,9 @@ export function Graph({ id, run, query }) {
         <Choice label="colours" name="colour" value={query.colour ?? "time"} values={[["time", "time"], ["calls", "calls"], ["bytes", "bytes"]]} />
         <Check label="arguments" name="args" on={Boolean(query.args)} />
       </div>
-      <Wait on={graph}>{(g) => <Shown graph={named(g)} query={query} />}</Wait>
+      <Wait on={graph}>{(g) => <Shown graph={g} query={query} />}</Wait>
     </>
   );
-}
-
-// named has callsites as they are written elsewhere. It is kept with the answer.
-function named(graph) {
-  if (!graph.named) {
-    graph.named = true;
-    for (const n of graph.nodes) n.site = siteText(n.site);
-  }
-  return graph;
 }
 
 // about says what a node is about; args have its communicator.

@@ -1,7 +1,7 @@
 // The loops of the program, and what an iteration does.
 
 import { address, useStored } from "../data.js";
-import { byteCell, fixed, grouped, listedRanges, nanos, percent, plural, rangesText, siteText } from "../format.js";
+import { byteCell, fixed, grouped, listedRanges, nanos, percent, plural, rangesText } from "../format.js";
 import { Note, Search, Wait } from "../parts.jsx";
 import { Table, textFilter } from "../table.jsx";
 import { timeOf } from "./columns.jsx";
@@ -29,7 +29,7 @@ function Groups({ data, text }) {
       {groups.slice(0, groupsShown).map((g, i) => (
         <section key={i}>
           <h3>{`Ranks ${rangesText(g.ranks, 80)}${g.thread ? `, thread ${g.thread}` : ""}`}</h3>
-          <Table name={`loops${i || ""}`} caption="loops" rows={g.loops} columns={columns(g, data.timed)} matches={textFilter(text, (l) => `${l.op} ${l.site}`)} place={(l) => ({ loop: l.number, at: [l] })} select={(l) => ({ loop: l.number, op: l.op, site: siteText(l.site) })} />
+          <Table name={`loops${i || ""}`} caption="loops" rows={g.loops} columns={columns(g, data.timed)} matches={textFilter(text, (l) => `${l.op} ${l.site}`)} place={(l) => ({ loop: l.number, at: [l] })} select={(l) => ({ loop: l.number, op: l.op, site: l.site })} />
         </section>
       ))}
       {groups.length > groupsShown && <Note>{`and ${plural(groups.length - groupsShown, "more group")} of ranks with other loops`}</Note>}

@@ -1,7 +1,7 @@
 // The call that each rank is in, or was in when the job ended, and whom it waits for.
 
 import { address, useCurrent } from "../data.js";
-import { grouped, rankText, seconds, shorten, siteText } from "../format.js";
+import { grouped, rankText, seconds, shorten } from "../format.js";
 import { Note, Search, Wait } from "../parts.jsx";
 import { Table, textFilter } from "../table.jsx";
 
@@ -24,7 +24,7 @@ function JobState({ where, text }) {
     <>
       <Verdict where={where} />
       <Table
-        name="where" caption="calls in progress" rows={where.groups} place={(g) => ({ at: [{ op: g.op, site: siteText(g.site) }], ranks: g.ranks })} select={(g) => ({ op: g.op, site: siteText(g.site) || undefined, ranks: shorten(rankText(g.ranks), 200) })} columns={columns}
+        name="where" caption="calls in progress" rows={where.groups} place={(g) => ({ at: [{ op: g.op, site: g.site }], ranks: g.ranks })} select={(g) => ({ op: g.op, site: g.site || undefined, ranks: shorten(rankText(g.ranks), 200) })} columns={columns}
         matches={textFilter(text, (g) => `${g.op ?? ""} ${g.site ?? ""} ${g.state} ${(g.args ?? []).join(" ")}`)}
       />
     </>
@@ -79,6 +79,6 @@ const columns = [
   { head: "threads", right: true, value: (g) => g.threads, text: (g) => grouped(g.threads) },
   { head: "for", right: true, value: (g) => g.longest, text: (g) => (g.longest === undefined ? "-" : seconds(g.longest)) },
   { head: "doing", value: doing, text: doing, most: 70, cell: (g) => <span class={g.stuck ? "state bad" : undefined}>{doing(g)}</span> },
-  { head: "at", value: (g) => g.site, text: (g) => siteText(g.site) },
+  { head: "at", value: (g) => g.site ?? "" },
   { head: "awaits", value: awaits, text: awaits, most: 24 },
 ];
