@@ -28,10 +28,10 @@ async function walk(page) {
 async function selection(page) {
   await page.open("#/runs/delays", "[data-ready=summary]");
   const { callsites } = page.document("report", "delays");
-  const at = callsites.findIndex((c) => c.site === "together delays.c:47"); // every rank calls it, in a loop
-  await page.tab.click(`[data-table=callsites] tbody tr:nth-child(${at + 1})`);
+  const nth = callsites.findIndex((c) => c.site === "together delays.c:47"); // every rank calls it, in a loop
+  await page.tab.click(`[data-table=callsites] tbody tr:nth-child(${nth + 1})`);
   await page.ready(".selection");
-  const chosen = { op: callsites[at].op, site: callsites[at].site };
+  const chosen = { op: callsites[nth].op, site: callsites[nth].site };
   assert.deepEqual(await bar(page), chosen);
   assert.equal((await linkedRows(page, "callsites")).length, 1);
   assert.equal((await linkedRows(page, "procedures")).length, 1);
