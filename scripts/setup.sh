@@ -37,6 +37,7 @@ probe() {
     otf2-tools) have otf2-print ;;
     libotf2-trace-dev) header otf2/otf2.h gcc ;;
     python3-otf2) /usr/bin/python3 -c 'import otf2' ;;
+    libsimgrid-dev) have smpirun ;;
     *) echo "setup: no probe for package $1" >&2; exit 1 ;;
     esac >/dev/null 2>&1
 }
@@ -127,7 +128,7 @@ cd "$(dirname "$0")/.."
 demo=(gcc libc6-dev openmpi-bin libopenmpi-dev)
 all=("${demo[@]}" binutils g++ gfortran mpich libmpich-dev python3-mpi4py
     lammps hpcc scalapack-mpi-test netpipe-mpich2 zstd chromium nodejs npm libslurm-dev libsystemd-shared
-    iproute2 util-linux curl python3-pandas protobuf-compiler otf2-tools libotf2-trace-dev python3-otf2)
+    iproute2 util-linux curl python3-pandas protobuf-compiler otf2-tools libotf2-trace-dev python3-otf2 libsimgrid-dev)
 case ${1:-} in
 demo) packages=("${demo[@]}") ;;
 test) packages=("${all[@]}") ;;

@@ -27,6 +27,7 @@ var mayImport = map[string][]string{
 	"internal/export":              {"signature", "efg", "efg/runfile", "reconstruct"},
 	"internal/export/gxl":          {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "efg/text", "internal/export"},
 	"internal/export/otf2":         {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/clocks", "internal/analysis/match", "internal/export"},
+	"internal/export/simgrid":      {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/export"},
 	"internal/export/mtf":          {"signature", "efg", "efg/runfile", "efg/block", "internal/token", "reconstruct", "internal/analysis", "internal/export"},
 	"internal/export/table":        {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/eventrow", "internal/analysis/match", "internal/analysis/waits", "internal/export"},
 	"internal/export/arrow":        {"internal/export", "internal/export/table"},
@@ -103,7 +104,7 @@ var mayImport = map[string][]string{
 	"bench":                        {"signature", "efg", "efg/runfile", "reconstruct", "internal/jsondoc", "internal/testing/sim", "internal/testing/groundtruth"},
 	"internal/testing/sim":         {"signature", "efg", "efg/runfile"},
 	"bench/simulate":               {"internal/testing/sim"},
-	"cmd/efg":                      {"internal/web", "internal/site", "internal/network", "signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/sections", "internal/analysis/check", "internal/analysis/waitfor", "internal/analysis/phases", "internal/analysis/match", "internal/analysis/clocks", "internal/analysis/efficiency", "internal/analysis/findings", "internal/analysis/flows", "internal/analysis/waits", "internal/analysis/whatif", "internal/analysis/diff", "internal/analysis/loops", "internal/analysis/timeline", "internal/analysis/query", "internal/analysis/sql", "efg/text", "hook", "internal/segment", "internal/symbolize", "internal/durable", "internal/merge", "internal/recording", "internal/live", "internal/daemon", "internal/daemon/multiuser", "internal/service", "internal/jsondoc", "internal/httpapi", "internal/rankset", "internal/export", "internal/draw/graph", "internal/draw/heatmap", "internal/draw/timeline", "internal/units", "internal/printable", "internal/terminal", "internal/export/gxl", "internal/export/mtf", "internal/export/parquet", "internal/export/csv", "internal/export/extrap", "internal/export/arrow", "internal/export/table", "internal/export/perfetto", "internal/export/chrome", "internal/export/slices", "internal/export/otf2", "internal/mcp"},
+	"cmd/efg":                      {"internal/web", "internal/site", "internal/network", "signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/sections", "internal/analysis/check", "internal/analysis/waitfor", "internal/analysis/phases", "internal/analysis/match", "internal/analysis/clocks", "internal/analysis/efficiency", "internal/analysis/findings", "internal/analysis/flows", "internal/analysis/waits", "internal/analysis/whatif", "internal/analysis/diff", "internal/analysis/loops", "internal/analysis/timeline", "internal/analysis/query", "internal/analysis/sql", "efg/text", "hook", "internal/segment", "internal/symbolize", "internal/durable", "internal/merge", "internal/recording", "internal/live", "internal/daemon", "internal/daemon/multiuser", "internal/service", "internal/jsondoc", "internal/httpapi", "internal/rankset", "internal/export", "internal/draw/graph", "internal/draw/heatmap", "internal/draw/timeline", "internal/units", "internal/printable", "internal/terminal", "internal/export/gxl", "internal/export/mtf", "internal/export/parquet", "internal/export/csv", "internal/export/extrap", "internal/export/arrow", "internal/export/table", "internal/export/perfetto", "internal/export/chrome", "internal/export/slices", "internal/export/otf2", "internal/export/simgrid", "internal/mcp"},
 }
 
 // mayImportInTests says what else the tests of a package may import.
@@ -147,6 +148,7 @@ var mayImportInTests = map[string][]string{
 	"internal/daemon":              {"internal/testing/sim", "hook", "internal/testing/groundtruth", "internal/testing/scramble"},
 	"internal/live":                {"internal/analysis/check", "internal/testing/sim", "hook", "internal/testing/groundtruth", "internal/testing/scramble"},
 	"internal/export/otf2":         {"internal/testing/sim", "internal/testing/testrun"},
+	"internal/export/simgrid":      {"internal/testing/sim", "internal/testing/testrun"},
 	"internal/export/mtf":          {"internal/testing/sim", "internal/export/gxl", "efg/text", "internal/testing/testrun"},
 	"hook":                         {"signature", "hook/internal/slots", "internal/testing/mpilib"},
 	"hook/internal/slots":          {"internal/testing/mpilib"},
