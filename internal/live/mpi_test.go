@@ -178,7 +178,7 @@ func TestDeadlocks(t *testing.T) {
 							t.Errorf("cycle %v: %d does not wait for %d", cycle, rank, next)
 						}
 					}
-					if r.Threads[0].Op != c.op || r.Threads[0].State != InCall || !strings.HasPrefix(r.Threads[0].Site, "stuck.c:") {
+					if r.Threads[0].Op != c.op || r.Threads[0].State != InCall || !strings.Contains(r.Threads[0].Site, " stuck.c:") {
 						t.Errorf("%+v", r.Threads[0])
 					}
 					for rank, want := range c.awaits {
