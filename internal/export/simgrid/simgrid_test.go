@@ -123,11 +123,12 @@ func TestReplay(t *testing.T) {
 	}
 	testrun.Record(t, programs, func(t *testing.T, r *testrun.Recording) {
 		refused := tests[r.Program].refused
-		dir, notes, err := write(t, r.Run)
+		dir, _, err := write(t, r.Run)
 		if refused != "" {
 			if want := refused + " cannot be replayed (--what supported leaves them out)"; !errors.Is(err, ErrUnsuitable) || err.Error() != want {
 				t.Fatalf("%v, not %q", err, want)
 			}
+			var notes []string
 			if dir, notes, err = write(t, r.Run, Supported); len(notes) == 0 || notes[0] != "left out: "+refused {
 				t.Errorf("%q", notes)
 			}

@@ -170,7 +170,8 @@ func (x *exporter) check() error {
 	if len(x.missing) > 0 && !slices.Contains(x.job.What, Supported) {
 		return fmt.Errorf("%s %w (--what %s leaves them out)", counted(x.missing), ErrUnsuitable, Supported)
 	}
-	for _, c := range slices.SortedFunc(maps.Keys(x.open), channel.compare) {
+	if open := slices.SortedFunc(maps.Keys(x.open), channel.compare); len(open) > 0 {
+		c := open[0]
 		n, what := x.open[c], "received"
 		if n < 0 {
 			n, what = -n, "sent"
