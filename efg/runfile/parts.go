@@ -115,7 +115,7 @@ type Span struct{ Begin, End int64 }
 // Spans returns when the streams of Procs[i] with traced times began and ended; of a stream whose
 // last events have no times, when the last one that has some ended. If the file also has statistics,
 // it does not read the times of other streams: an end is then not before that of the last event,
-// and later by at most twice the error of the times.
+// and later by at most twice the error of the times and what the rate of its clock may be wrong.
 func (r *Run) Spans(i int) ([]Span, error) {
 	p, err := r.Untimed(i)
 	if err == nil {
@@ -148,6 +148,10 @@ func (r *Run) Spans(i int) ([]Span, error) {
 	return out, nil
 }
 
+// ownRate is the most by which the rate of the clock that a process measured alone, in a millisecond
+// or until it was killed, is wrong: one in so many.
+const ownRate = 40_000
+
 // took is how long a stream took.
 func (r *Run) took(i, j int, s *efg.Stream, h *timesHead) (uint64, error) {
 	sum, early := uint64(0), r.Procs[i].Streams[j].Untimed > 0
@@ -163,7 +167,7 @@ func (r *Run) took(i, j int, s *efg.Stream, h *timesHead) (uint64, error) {
 	}
 	trace := r.traceOf(h.trace, i, j)
 	if trace.Clock.Rate != 0 { // statistics are converted with the rate that the process alone knew
-		sum += sum / 1_000_000
+		sum += sum / ownRate
 	}
 	return trace.Passed(sum+trace.BoundNS(), 2*int64(s.Events)), nil
 }
