@@ -1,6 +1,7 @@
 // One selection holds over all views, and leads from a sentence to the line of the source.
 
 import assert from "node:assert/strict";
+import { rankText } from "../src/format.js";
 
 const bar = (page) => page.tab.$$eval(".selection [data-part]", (list) => Object.fromEntries(list.map((e) => [e.dataset.part, e.textContent.replace(/^\S+ /, "").replace(/ ✕$/, "")])));
 const linkedRows = (page, name) => page.tab.$$eval(`[data-table="${name}"] tr.linked`, (list) => list.map((r) => [...r.cells].map((c) => c.textContent)));
@@ -13,7 +14,7 @@ async function walk(page) {
   await page.open("#/runs/delays", "[data-ready=findings]");
   await page.tab.keyboard.press(String(at + 1)); // the sentence about the culprit
   await page.ready("[data-ready=waits]");
-  assert.deepEqual(await bar(page), { op: findings[at].where.at.op, site, ranks: findings[at].ranks.join(",") });
+  assert.deepEqual(await bar(page), { op: findings[at].where.at.op, site, ranks: rankText(findings[at].ranks) });
   await page.jump("o"); // g o
   await page.ready("[data-ready=source] tr.here");
   const line = site.match(/:(\d+)$/)[1];
