@@ -139,8 +139,7 @@ func showTable(t *query.Table, format string, out io.Writer) error {
 		}
 		text.Row(cells...)
 	}
-	text.Write(out)
-	return nil
+	return text.Write(out)
 }
 
 // addColumn adds a column of text, or of numbers.

@@ -214,7 +214,9 @@ func (t *tableRows) end() error {
 		_, err := fmt.Fprintln(t.w, strings.Join(t.columns, "  "))
 		return err
 	}
-	text.Write(t.w)
+	if err := text.Write(t.w); err != nil {
+		return err
+	}
 	t.rows, t.bytes, t.begun = t.rows[:0], 0, true
 	return nil
 }
