@@ -301,6 +301,12 @@ func (p *Proc) ReadsFile() bool { return p.ObjectKind() == File && p.Roles.Recv.
 // WritesFile reports whether the call writes from a buffer to a file.
 func (p *Proc) WritesFile() bool { return p.ObjectKind() == File && p.Roles.Send.Buffer != 0 }
 
+// FreesRequest reports whether the call frees a request that may be active, whose completion is
+// then seen by no call.
+func (p *Proc) FreesRequest() bool {
+	return p.Frees && p.Roles.Requests != 0 && p.Roles.Freed == 0
+}
+
 // OnFiles reports whether the call belongs to MPI I/O.
 func (p *Proc) OnFiles() bool {
 	return p.file || slices.ContainsFunc(p.Params, func(q Param) bool { return q.Kind == File })

@@ -24,7 +24,7 @@ var mayImport = map[string][]string{
 	"reconstruct":                  {"signature", "efg", "efg/runfile", "internal/printable"},
 	"efg/text":                     {"signature", "efg", "efg/runfile", "efg/block", "internal/token"},
 	"internal/analysis":            {"signature", "efg", "efg/runfile", "reconstruct"},
-	"internal/export":              {"signature", "efg", "efg/runfile", "reconstruct"},
+	"internal/export":              {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis"},
 	"internal/export/gxl":          {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "efg/text", "internal/export"},
 	"internal/export/otf2":         {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/clocks", "internal/analysis/match", "internal/export"},
 	"internal/export/simgrid":      {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/export"},

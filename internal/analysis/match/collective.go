@@ -68,11 +68,11 @@ func (m *matcher) partOf(t *Thread, n *node) *part {
 		}
 		return m.partIn(p, word, word, func() *group { return m.worldGroup(p) })
 	case signature.ScopeGroup:
-		word := t.word(n.roles.Group)
-		key := signature.Ident(signature.Hash(word, uint64(n.proc.Base.ID), p.name(t.word(signature.ObjectWord))))
+		word := t.Word(n.roles.Group)
+		key := signature.Ident(signature.Hash(word, uint64(n.proc.Base.ID), p.name(t.Word(signature.ObjectWord))))
 		return m.partIn(p, key, key, func() *group { return m.groupOf(p.Facts.GroupMembers(word), nil) })
 	}
-	word := t.word(signature.ObjectWord)
+	word := t.Word(signature.ObjectWord)
 	x := m.objectPart(p, word)
 	if n.known(signature.ObjectWord) {
 		n.part = x
@@ -235,7 +235,7 @@ func (m *matcher) join(t *Thread, n *node) {
 		m.request(t, n, t.call.Posted)
 	case beginsSplit:
 		if len(t.call.Posted) > 0 {
-			m.splits[splitKey{t.Process, t.word(signature.ObjectWord)}] = t.call.Posted[0]
+			m.splits[splitKey{t.Process, t.Word(signature.ObjectWord)}] = t.call.Posted[0]
 		}
 	}
 }
@@ -247,7 +247,7 @@ type splitKey struct {
 }
 
 func (m *matcher) endSplit(t *Thread, n *node) {
-	k := splitKey{t.Process, t.word(signature.ObjectWord)}
+	k := splitKey{t.Process, t.Word(signature.ObjectWord)}
 	if o := m.splits[k]; o != nil {
 		delete(m.splits, k)
 		t.call.Done = append(t.call.Done, o)
@@ -259,13 +259,13 @@ func rootOf(t *Thread, n *node, x *part) (root, excluded bool) {
 	if n.roles.Root == 0 || x == nil {
 		return false, false
 	}
-	switch w := t.word(n.roles.Root); {
+	switch w := t.Word(n.roles.Root); {
 	case w == signature.RootHere:
 		return true, false
 	case w == signature.ProcNull:
 		return false, true
 	default:
-		return !x.inter && t.Process.Facts.PeerOf(t.word(signature.ObjectWord), w) == t.Process.Rank, false
+		return !x.inter && t.Process.Facts.PeerOf(t.Word(signature.ObjectWord), w) == t.Process.Rank, false
 	}
 }
 

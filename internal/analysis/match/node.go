@@ -107,7 +107,7 @@ func (n *node) prepareWords(words []uint64) {
 	}
 	n.action = actionOf(p)
 	n.completes, n.cancels = p.Completes != "", p.Cancels
-	n.frees = p.Frees && p.Roles.Requests != 0 && p.Roles.Freed == 0
+	n.frees = p.FreesRequest()
 	n.freed, n.poll = uint8(p.Roles.Freed), uint8(p.PollWord())
 	posts := n.action == noAction || n.action == issuesMessage || n.action == issuesPart || n.action == startsPersistent
 	n.quiet = posts && !n.completes && !n.frees && !n.cancels && n.poll == 0 && n.freed == 0
@@ -233,6 +233,12 @@ func (p *Process) issuer(word uint64) (n *node, slot uint32) {
 		return nil, 0
 	}
 	return &t.nodes[id.Node], id.Slot
+}
+
+// wild reports whether a request may be of a receive of any source or tag.
+func (p *Process) wild(request uint64) bool {
+	n, _ := p.issuer(request)
+	return n != nil && n.wild
 }
 
 // wildcards reports whether the thread posts nonblocking receives of any source or tag.

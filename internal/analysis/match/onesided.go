@@ -51,17 +51,17 @@ func (m *matcher) ranksOf(p *Process, group uint64) []int {
 
 // synchronize posts the operations of a call that begins or ends an epoch.
 func (m *matcher) synchronize(t *Thread, n *node) {
-	p, window := t.Process, t.word(signature.ObjectWord)
+	p, window := t.Process, t.Word(signature.ObjectWord)
 	e := p.epoch(window)
 	name := p.name(window)
 	switch n.action {
 	case exposes:
-		e.origins = m.ranksOf(p, t.word(n.roles.Group))
+		e.origins = m.ranksOf(p, t.Word(n.roles.Group))
 		for _, r := range e.origins {
 			m.send(m.channel(channelKey{int32(p.Rank), int32(r), exposures, name, 0}), m.operation(t, PostExposure))
 		}
 	case accesses:
-		e.targets = m.ranksOf(p, t.word(n.roles.Group))
+		e.targets = m.ranksOf(p, t.Word(n.roles.Group))
 		for _, r := range e.targets {
 			o := m.operation(t, StartAccess)
 			m.receive(m.channel(channelKey{int32(r), int32(p.Rank), exposures, name, 0}), o)
@@ -77,7 +77,7 @@ func (m *matcher) synchronize(t *Thread, n *node) {
 		}
 		e.targets = nil
 	case awaitsAccess:
-		if n.poll != 0 && t.word(int(n.poll)) == 0 {
+		if n.poll != 0 && t.Word(int(n.poll)) == 0 {
 			return
 		}
 		for _, r := range e.origins {
@@ -92,7 +92,7 @@ func (m *matcher) synchronize(t *Thread, n *node) {
 // accessed: MPI_Win_start may return before the exposure has begun. What it did wait for is
 // complete; for the rest MPI_Win_complete waits.
 func (m *matcher) accessed(t *Thread) {
-	e := t.Process.epoch(t.word(signature.ObjectWord))
+	e := t.Process.epoch(t.Word(signature.ObjectWord))
 	kept := e.accesses[:0]
 	for _, o := range e.accesses {
 		if o.Partner != nil && o.Partner.Enter <= t.key && o.Thread == t && o.Event == t.call.Event {
@@ -155,15 +155,15 @@ func (m *matcher) unlock(t *Thread, n *node) {
 
 // locked returns what a call locks or unlocks, and whether that is or was locked exclusively.
 func (t *Thread) locked(n *node) (key lockKey, exclusive, ok bool) {
-	p, window := t.Process, t.word(signature.ObjectWord)
+	p, window := t.Process, t.Word(signature.ObjectWord)
 	if key = (lockKey{p.name(window), eachTarget}); n.roles.Target == 0 {
 		return key, false, true
 	}
-	if key.target = p.windowRank(window, t.word(n.roles.Target)); key.target < 0 {
+	if key.target = p.windowRank(window, t.Word(n.roles.Target)); key.target < 0 {
 		return key, false, false
 	}
 	if n.proc.Epoch == signature.Lock {
-		p.epoch(window).exclusive(key.target, t.word(lockType(n.proc)) == exclusiveLock)
+		p.epoch(window).exclusive(key.target, t.Word(lockType(n.proc)) == exclusiveLock)
 	}
 	return key, p.epoch(window).locked[key.target], true
 }

@@ -77,7 +77,7 @@ func (m *matcher) request(t *Thread, n *node, list []*Operation) {
 
 // message posts a message.
 func (m *matcher) message(t *Thread, n *node) {
-	if n.sends && (n.sendKnown || t.word(n.roles.Dest) != signature.ProcNull) {
+	if n.sends && (n.sendKnown || t.Word(n.roles.Dest) != signature.ProcNull) {
 		c := m.sendChannel(t, n)
 		o := m.operation(t, SendMessage)
 		o.Bytes = n.size(t, &n.roles.Send)
@@ -91,30 +91,15 @@ func (m *matcher) message(t *Thread, n *node) {
 	}
 }
 
-// size is the size of what a call sends, or of what it receives: always the same payload for the
-// calls of a node.
+// size is the size of what a call sends, or of what it receives, 0 if it is unknown: always the same
+// payload for the calls of a node.
 func (n *node) size(t *Thread, d *signature.Payload) uint64 {
 	if n.bytesKnown {
 		return n.bytes
 	}
-	if d.Type == 0 {
-		return 0
-	}
-	size, ok := t.Process.Facts.TypeBytes(t.word(d.Type))
-	count := uint64(1)
-	for _, w := range []int{d.Count, d.Parts} {
-		if w == 0 {
-			continue
-		}
-		v := t.word(w)
-		ok = ok && !signature.IsConst(v)
-		count *= v
-	}
-	if !ok {
-		size = 0
-	}
-	n.bytes, n.bytesKnown = size*count, n.known(d.Type, d.Count, d.Parts)
-	return size * count
+	n.bytes, _ = t.Process.Facts.PayloadBytes(t, d)
+	n.bytesKnown = n.known(d.Type, d.Count, d.Parts)
+	return n.bytes
 }
 
 func (m *matcher) sendChannel(t *Thread, n *node) *channel {
@@ -122,8 +107,8 @@ func (m *matcher) sendChannel(t *Thread, n *node) *channel {
 		return n.sendTo
 	}
 	p, r := t.Process, n.roles
-	comm := t.word(signature.ObjectWord)
-	c := m.channelOf(p.Rank, p.Facts.PeerOf(comm, t.word(r.Dest)), p.name(comm), t.word(r.SendTag))
+	comm := t.Word(signature.ObjectWord)
+	c := m.channelOf(p.Rank, p.Facts.PeerOf(comm, t.Word(r.Dest)), p.name(comm), t.Word(r.SendTag))
 	if n.sendKnown = n.known(signature.ObjectWord, r.Dest, r.SendTag); n.sendKnown {
 		n.sendTo = c
 		c.pin()
@@ -147,7 +132,7 @@ func (m *matcher) receiveChannel(t *Thread, n *node) (c *channel, any bool) {
 		return n.receiveFrom, true
 	}
 	p, r := t.Process, n.roles
-	comm, source, tag := t.word(signature.ObjectWord), t.word(r.Source), t.word(r.RecvTag)
+	comm, source, tag := t.Word(signature.ObjectWord), t.Word(r.Source), t.Word(r.RecvTag)
 	if source == signature.ProcNull {
 		return nil, false
 	}
@@ -169,17 +154,17 @@ func (m *matcher) receiveChannel(t *Thread, n *node) (c *channel, any bool) {
 // reported replaces wildcards by what the status of the call has.
 func reported(t *Thread, r *signature.Roles, source, tag uint64) (uint64, uint64) {
 	if wildcard(source) {
-		source = t.word(r.StatusSource)
+		source = t.Word(r.StatusSource)
 	}
 	if wildcard(tag) {
-		tag = t.word(r.StatusTag)
+		tag = t.Word(r.StatusTag)
 	}
 	return source, tag
 }
 
 // outcome replaces the wildcards of a nonblocking receive by what it will receive.
 func (t *Thread) outcome(n *node, source, tag uint64) (uint64, uint64) {
-	id := signature.ID{Thread: t.Stream.Thread, Node: uint32(t.call.Node), Slot: uint32(t.word(n.roles.Request))}
+	id := signature.ID{Thread: t.Stream.Thread, Node: uint32(t.call.Node), Slot: uint32(t.Word(n.roles.Request))}
 	return t.outcomeOf(id.Word(), source, tag)
 }
 
@@ -187,7 +172,7 @@ func (t *Thread) outcomeOf(request, source, tag uint64) (uint64, uint64) {
 	if t.ahead == nil {
 		return source, tag
 	}
-	got, ok := t.ahead.next(request)
+	got, ok := t.ahead.Next(request)
 	if !ok {
 		return source, tag
 	}
@@ -203,7 +188,7 @@ func (t *Thread) outcomeOf(request, source, tag uint64) (uint64, uint64) {
 // make notes what a persistent request does.
 func (m *matcher) make(t *Thread, n *node) {
 	p, r := t.Process, n.roles
-	slot := t.word(r.Request)
+	slot := t.Word(r.Request)
 	if !signature.IsPlain(slot) {
 		return
 	}
@@ -213,14 +198,14 @@ func (m *matcher) make(t *Thread, n *node) {
 		x.part, x.root, x.excluded = m.persistentPart(t, n)
 		x.bytes = n.received(t)
 	default:
-		comm := t.word(signature.ObjectWord)
+		comm := t.Word(signature.ObjectWord)
 		if n.proc.Sends() {
-			dest := t.word(r.Dest)
+			dest := t.Word(r.Dest)
 			x.sends, x.toNobody, x.bytes = true, dest == signature.ProcNull, n.size(t, &r.Send)
-			x.sendKey = channelKey{int32(p.Rank), int32(p.Facts.PeerOf(comm, dest)), messages, p.name(comm), t.word(r.SendTag)}
+			x.sendKey = channelKey{int32(p.Rank), int32(p.Facts.PeerOf(comm, dest)), messages, p.name(comm), t.Word(r.SendTag)}
 		}
 		if n.proc.Receives() {
-			x.receives, x.comm, x.source, x.tag = true, comm, t.word(r.Source), t.word(r.RecvTag)
+			x.receives, x.comm, x.source, x.tag = true, comm, t.Word(r.Source), t.Word(r.RecvTag)
 			x.nobody = x.source == signature.ProcNull
 		}
 	}
@@ -270,11 +255,11 @@ func (m *matcher) startOne(t *Thread, request uint64, x *prepared) {
 
 // probe looks for a message.
 func (m *matcher) probe(t *Thread, n *node) {
-	if n.poll != 0 && t.word(int(n.poll)) == 0 {
+	if n.poll != 0 && t.Word(int(n.poll)) == 0 {
 		return
 	}
 	r, p := n.roles, t.Process
-	comm, source, tag := t.word(signature.ObjectWord), t.word(r.Source), t.word(r.RecvTag)
+	comm, source, tag := t.Word(signature.ObjectWord), t.Word(r.Source), t.Word(r.RecvTag)
 	if source == signature.ProcNull {
 		return
 	}
@@ -284,7 +269,7 @@ func (m *matcher) probe(t *Thread, n *node) {
 	t.call.Done = append(t.call.Done, o)
 	if n.action == matchesMessage {
 		m.receive(c, o)
-		if slot := t.word(r.MatchedMessage); signature.IsPlain(slot) {
+		if slot := t.Word(r.MatchedMessage); signature.IsPlain(slot) {
 			if n.messages == nil {
 				n.messages = map[uint32]*Operation{}
 			}
@@ -304,7 +289,7 @@ func (m *matcher) probe(t *Thread, n *node) {
 
 // take receives a message that a probe has matched.
 func (m *matcher) take(t *Thread, n *node) {
-	by, slot := t.Process.issuer(t.word(n.roles.Message))
+	by, slot := t.Process.issuer(t.Word(n.roles.Message))
 	if by == nil || by.messages[slot] == nil {
 		return
 	}

@@ -58,7 +58,7 @@ type Thread struct {
 	*efg.Stream
 	Bound  int64 // error of its times, ns
 	reader *reconstruct.Reader
-	ahead  *outcomes
+	ahead  *analysis.Outcomes
 	unread uint64 // of those that have times
 	polls  int64
 	tight  int // polls of the loop without a pause
@@ -146,7 +146,7 @@ func (t *Trace) add(number int, facts *analysis.Process) error {
 		th.call.Thread = th
 		th.prepare()
 		if th.wildcards() {
-			th.ahead = newOutcomes(th, replay.UntimedReader(i))
+			th.ahead = analysis.OutcomesOf(replay, i, p.wild)
 		}
 		p.Threads = append(p.Threads, th)
 		p.byOrdinal[s.Thread] = th

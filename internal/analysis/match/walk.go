@@ -174,7 +174,7 @@ func (m *matcher) await(t *Thread) {
 }
 
 // foundNothing reports whether the call is a poll that was unsuccessful.
-func (t *Thread) foundNothing(n *node) bool { return n.poll != 0 && t.word(int(n.poll)) == 0 }
+func (t *Thread) foundNothing(n *node) bool { return n.poll != 0 && t.Word(int(n.poll)) == 0 }
 
 // enterCall posts what a call does.
 func (m *matcher) enterCall(t *Thread, n *node) {
@@ -238,14 +238,14 @@ func (m *matcher) decide(t *Thread) {
 // cancel: the operations of a request may never find a counterpart.
 func (m *matcher) cancel(t *Thread, n *node) {
 	p := t.Process
-	for o := p.requests.get(p.placeOf(t.word(n.roles.Requests))); o != nil; o = o.sibling {
+	for o := p.requests.get(p.placeOf(t.Word(n.roles.Requests))); o != nil; o = o.sibling {
 		o.cancelled = true
 	}
 }
 
 // abandon: a request was freed; its operations complete unseen.
 func (m *matcher) abandon(t *Thread, n *node) {
-	word := t.word(n.roles.Requests)
+	word := t.Word(n.roles.Requests)
 	for o := t.Process.requests.take(t.Process.placeOf(word)); o != nil; o = o.sibling {
 		o.done = true
 	}
@@ -364,7 +364,7 @@ func (m *matcher) leaveCalls(t *Thread) {
 		}
 	}
 	if n.freed != 0 && !n.failed {
-		m.leave(t.Process, t.word(int(n.freed)))
+		m.leave(t.Process, t.Word(int(n.freed)))
 	}
 	if t.call.FoundNothing && !t.polling {
 		t.polls, t.tight = t.call.Enter, 0
@@ -450,8 +450,8 @@ func (t *Thread) fetch(end int64) (bool, error) {
 			return false, err
 		}
 	}
-	if t.ahead != nil && t.ahead.err != nil {
-		return false, t.ahead.err
+	if t.ahead != nil && t.ahead.Err != nil {
+		return false, t.ahead.Err
 	}
 	t.left, t.decided, t.forced = false, false, false
 	c := &t.call

@@ -76,8 +76,8 @@ func (w *window) add(e *reconstruct.Event, n *node, t *Thread) {
 	w.events = append(w.events, x)
 }
 
-// word is a word of the call that the thread is in.
-func (t *Thread) word(i int) uint64 {
+// Word is a word of the call that the thread is in.
+func (t *Thread) Word(i int) uint64 {
 	n := &t.nodes[t.call.Node]
 	if n.mask>>i&1 == 0 {
 		return n.words[i]

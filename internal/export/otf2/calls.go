@@ -109,21 +109,7 @@ func rankIn(places []int32, rank uint64) (uint32, bool) {
 
 // size is the size in bytes of a payload, 0 if it is unknown.
 func (t *threadWriter) size(e *reconstruct.Event, d *signature.Payload) uint64 {
-	if d.Type == 0 {
-		return 0
-	}
-	size, ok := t.process.facts.TypeBytes(e.Word(d.Type))
-	for _, w := range []int{d.Count, d.Parts} {
-		if w == 0 {
-			continue
-		}
-		v := e.Word(w)
-		ok = ok && !signature.IsConst(v)
-		size *= v
-	}
-	if !ok {
-		return 0
-	}
+	size, _ := t.process.facts.PayloadBytes(e, d)
 	return size
 }
 

@@ -57,7 +57,7 @@ func planOf(n *efg.Node) plan {
 	x.sends, x.receives = p.Sends(), p.Receives()
 	x.completes = p.Completes != ""
 	x.tests = (x.completes || p.Peeks != "") && p.Roles.Flag != 0
-	x.frees = p.Frees && p.Roles.Requests != 0 && p.Roles.Freed == 0
+	x.frees = p.FreesRequest()
 	x.action, x.op = actionOf(p)
 	return x
 }

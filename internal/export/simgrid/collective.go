@@ -3,6 +3,7 @@ package simgrid
 import (
 	"slices"
 
+	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
 )
@@ -53,7 +54,7 @@ func (p *process) either(e *reconstruct.Event, of ...*signature.Payload) (uint64
 		if p.isVector(e, d) {
 			continue
 		}
-		if n, ok := p.bytes(e, d); ok {
+		if n, ok := p.facts.PayloadBytes(e, d); ok {
 			return n, true
 		}
 	}
@@ -76,7 +77,7 @@ func (p *process) each(e *reconstruct.Event, d *signature.Payload) []uint64 {
 	}
 	list := make([]uint64, len(elems))
 	for i, n := range elems {
-		list[i] = product(n, size)
+		list[i] = analysis.Product(n, size)
 	}
 	return list
 }

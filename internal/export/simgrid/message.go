@@ -1,9 +1,6 @@
 package simgrid
 
 import (
-	"math"
-	"math/bits"
-
 	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
 )
@@ -36,11 +33,11 @@ func (p *process) posts(e *reconstruct.Event, x *plan) []posted {
 	on := e.Word(signature.ObjectWord)
 	list := []posted{}
 	if x.proc.Sends() {
-		bytes, ok := p.bytes(e, &r.Send)
+		bytes, ok := p.facts.PayloadBytes(e, &r.Send)
 		list = append(list, posted{x, false, on, e.Word(r.Dest), e.Word(r.SendTag), bytes, ok})
 	}
 	if x.proc.Receives() {
-		bytes, ok := p.bytes(e, &r.Recv)
+		bytes, ok := p.facts.PayloadBytes(e, &r.Recv)
 		list = append(list, posted{x, true, on, e.Word(r.Source), e.Word(r.RecvTag), bytes, ok})
 	}
 	return list
@@ -154,7 +151,7 @@ func (p *process) begin(word uint64, r *request, list []posted) {
 		action := "isend"
 		if o.receives {
 			action = "irecv"
-			if got, ok := p.ahead.next(word); ok {
+			if got, ok := p.ahead.Next(word); ok {
 				o.resolve(got.Source, got.Tag)
 			}
 		}
@@ -198,84 +195,4 @@ func (p *process) complete(e *reconstruct.Event) {
 func issued(e *reconstruct.Event, x *plan) (uint64, bool) {
 	slot := e.Word(x.roles.Request)
 	return signature.ID{Thread: e.Thread(), Node: uint32(e.Node()), Slot: uint32(slot)}.Word(), signature.IsPlain(slot)
-}
-
-// bytes is the size of a payload; false if it is unknown or not significant.
-func (p *process) bytes(e *reconstruct.Event, d *signature.Payload) (uint64, bool) {
-	if d.Type == 0 {
-		return 0, false
-	}
-	size, ok := p.facts.TypeBytes(e.Word(d.Type))
-	if d.Count == 0 {
-		return size, ok
-	}
-	count := e.Word(d.Count)
-	switch {
-	case signature.IsConst(count):
-		return 0, false
-	case count == 0:
-		return 0, true
-	}
-	return product(size, count), ok
-}
-
-// product is the product of two numbers, or the largest number.
-func product(a, b uint64) uint64 {
-	if high, low := bits.Mul64(a, b); high == 0 {
-		return low
-	}
-	return math.MaxUint64
-}
-
-// outcomes finds out what receives that a request completes will receive, by reading ahead.
-type outcomes struct {
-	reader *reconstruct.Reader
-	plans  []plan
-	found  map[uint64][]reconstruct.Reception // by request, in order
-	room   []reconstruct.Reception
-	ended  bool
-	err    error
-}
-
-// next returns the next outcome of a request; false if it is never completed.
-func (o *outcomes) next(request uint64) (got reconstruct.Reception, ok bool) {
-	for len(o.found[request]) == 0 {
-		if !o.read() {
-			return got, false
-		}
-	}
-	list := o.found[request]
-	if o.found[request] = list[1:]; len(list) == 1 {
-		delete(o.found, request)
-	}
-	return list[0], true
-}
-
-// read goes through one event; false at the end.
-func (o *outcomes) read() bool {
-	if o.ended {
-		return false
-	}
-	e, err := o.reader.Next()
-	if e == nil || err != nil {
-		o.ended, o.err = true, err
-		return false
-	}
-	x := &o.plans[e.Node()]
-	switch {
-	case x.frees:
-		o.note(e.Word(x.roles.Requests), reconstruct.Reception{Source: signature.Absent, Tag: signature.Absent})
-	case x.completes:
-		o.room = e.AppendReceptions(o.room[:0])
-		for _, r := range o.room {
-			o.note(e.Request(r.Position), r)
-		}
-	}
-	return true
-}
-
-func (o *outcomes) note(request uint64, got reconstruct.Reception) {
-	if id, ok := signature.ParseID(request); ok && int(id.Node) < len(o.plans) && o.plans[id.Node].wild {
-		o.found[request] = append(o.found[request], got)
-	}
 }

@@ -1,8 +1,6 @@
 package simgrid
 
 import (
-	"strings"
-
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/signature"
 )
@@ -50,7 +48,7 @@ func planOf(n *efg.Node) plan {
 	x.action = actionOf(p)
 	x.write = collectives[p.Name]
 	x.completes = p.Completes != "" && p.Peeks == ""
-	x.frees = p.Frees && p.Roles.Requests != 0 && p.Roles.Freed == 0
+	x.frees = p.FreesRequest()
 	x.wild = (x.action == issues || x.action == prepares) && p.Receives()
 	return x
 }
@@ -59,7 +57,7 @@ func actionOf(p *signature.Proc) action {
 	switch {
 	case p.Setup():
 		return nothing
-	case strings.HasPrefix(p.Name, "MPI_File_"):
+	case p.OnFiles():
 		return leftOut
 	case p.Cancels || p.Accesses() || p.Epoch != 0:
 		return missing

@@ -15,7 +15,7 @@ type process struct {
 	rank     int
 	facts    *analysis.Process
 	plans    []plan
-	ahead    *outcomes
+	ahead    *analysis.Outcomes
 	requests map[uint64]*request // by word
 	comms    map[uint64]*comm    // by word
 	out      *bufio.Writer
@@ -40,7 +40,7 @@ func (p *process) stream(replay *reconstruct.Process, number int) error {
 	for i := range nodes {
 		p.plans[i] = planOf(&nodes[i])
 	}
-	p.ahead = &outcomes{reader: replay.UntimedReader(number), plans: p.plans, found: map[uint64][]reconstruct.Reception{}}
+	p.ahead = analysis.OutcomesOf(replay, number, p.wild)
 	reader := replay.Reader(number)
 	const often = 1 << 12
 	for n := uint64(1); ; n++ {
@@ -61,6 +61,12 @@ func (p *process) stream(replay *reconstruct.Process, number int) error {
 			}
 		}
 	}
+}
+
+// wild reports whether a request may be of a receive of any source or tag.
+func (p *process) wild(request uint64) bool {
+	id, ok := signature.ParseID(request)
+	return ok && int(id.Node) < len(p.plans) && p.plans[id.Node].wild
 }
 
 // compute adds the time between a call and the one before it.
@@ -103,7 +109,7 @@ func (p *process) call(e *reconstruct.Event) error {
 	if x.frees && x.action != missing {
 		delete(p.requests, e.Word(x.roles.Requests))
 	}
-	return p.ahead.err
+	return p.ahead.Err
 }
 
 // act writes an action, and the computation before it.

@@ -247,49 +247,16 @@ func (w *writer) process(p *reconstruct.Process, facts *analysis.Process) error 
 		if err := w.sink.Track(&w.track); err != nil {
 			return err
 		}
-		if err := errors.Join(w.stream(p, i), w.flush()); err != nil {
+		walk := export.Walk{Follower: w.follower, Issues: true, Timed: true, Write: w.event}
+		if err := errors.Join(w.job.Walk(p, i, walk), w.flush()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *writer) stream(p *reconstruct.Process, i int) error {
-	const progressEvery = 4096
-	opt := reconstruct.Options{From: w.job.From, To: w.job.To, Issues: true}
-	all := w.follower.NeedsAll()
-	if all {
-		opt.From = 0
-	}
-	done := uint64(0)
-	for e, err := range p.Events(i, opt) {
-		if err != nil {
-			return err
-		}
-		if done++; done%progressEvery == 0 {
-			if err := w.job.Done(progressEvery); err != nil {
-				return err
-			}
-		}
-		start, end, timed := e.Times()
-		if !timed || w.job.Time != nil && start >= w.job.Time.To {
-			break
-		}
-		switch {
-		case e.Seq >= w.job.From && w.job.Time.Has(start, end):
-			err = w.event(e, start, end)
-		case all:
-			_, err = w.follower.Call(e)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return w.job.Done(done % progressEvery)
-}
-
 // event draws a call, alone or with others.
-func (w *writer) event(e *reconstruct.Event, start, end int64) error {
+func (w *writer) event(e *reconstruct.Event, start, end int64, _ bool) error {
 	call, err := w.follower.Call(e)
 	if err != nil {
 		return err

@@ -104,40 +104,10 @@ func (b *eventBuilder) stream(p *reconstruct.Process, facts *analysis.Process, i
 	s := &p.Data().Streams[i]
 	b.process, b.nodes, b.rank, b.thread = p, eventrow.Nodes(p, i), p.Data().Rank, s.Thread
 	b.follower = facts.Follow(i, eventrow.Fields)
-	b.forget(len(s.Nodes))
-	opt := reconstruct.Options{From: job.From, To: job.To}
 	b.all = b.follower.NeedsAll()
-	if b.all {
-		opt.From = 0
-	}
-	done := uint64(0)
-	for e, err := range p.Events(i, opt) {
-		if err != nil {
-			return err
-		}
-		if done++; done%progressEvery == 0 {
-			if err := job.Done(progressEvery); err != nil {
-				return err
-			}
-		}
-		start, end, timed := e.Times()
-		if job.Time != nil && timed && start >= job.Time.To {
-			break
-		}
-		if e.Seq >= job.From && (job.Time == nil || timed && job.Time.Has(start, end)) {
-			err = b.add(e, start, end, timed)
-		} else if b.all {
-			_, err = b.follower.Call(e)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return job.Done(done % progressEvery)
+	b.forget(len(s.Nodes))
+	return job.Walk(p, i, export.Walk{Follower: b.follower, Write: b.add})
 }
-
-// progressEvery is the number of events after which progress is shown.
-const progressEvery = 4096
 
 // forget begins a stream, or a batch: kinds have no numbers.
 func (b *eventBuilder) forget(nodes int) {

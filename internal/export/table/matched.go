@@ -146,10 +146,13 @@ func (v *visitor) Exit(c *match.Call) {
 			v.message(c, o)
 		}
 	}
-	if v.seen++; v.seen%progressEvery == 0 {
+	if v.seen++; v.seen%showEvery == 0 {
 		v.fail(v.job.Done(0))
 	}
 }
+
+// showEvery is the number of calls after which progress is shown.
+const showEvery = 4096
 
 // fail ends the walk if there is an error.
 func (v *visitor) fail(err error) {
