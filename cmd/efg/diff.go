@@ -15,6 +15,7 @@ import (
 
 type diffOptions struct {
 	ranks, failOn string
+	ignore        []string
 	top           int
 	answerForm
 }
@@ -36,12 +37,15 @@ Two files: the classes of ranks of one run against those of the other, calls and
 that only one run has, and each callsite. --fail-on sets exit status 1 if a condition
 holds: "structure", or that "calls", "bytes" or "time" of the second run exceed the
 first's by more than a percentage. With one rank (--ranks 3), that rank is compared
-between the two runs.
+between the two runs. With --ignore, the events of two runs are compared one by one, in
+order, with all arguments and results except callsites (site) and times (time); the exit
+status is 1 unless they are equal.
 
-Everything is computed on the graphs. docs/diff.md defines every column.`,
+Everything else is computed on the graphs. docs/diff.md defines every column.`,
 		Example: `  efg diff jacobi.efg
   efg diff jacobi.efg --ranks 0,3
-  efg diff jacobi.efg jacobi.efg --fail-on 'time>5%,structure'`,
+  efg diff jacobi.efg jacobi.efg --fail-on 'time>5%,structure'
+  efg diff jacobi.efg jacobi.efg --ignore site,time`,
 		Args:              argCount(cobra.RangeArgs(1, 2)),
 		ValidArgsFunction: completeRuns(2, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,8 +55,10 @@ Everything is computed on the graphs. docs/diff.md defines every column.`,
 	f := cmd.Flags()
 	f.StringVar(&opt.ranks, "ranks", "", "two ranks to compare, or the ranks to include, as in 0-3,7 (default all)")
 	f.StringVar(&opt.failOn, "fail-on", "", "with two runs: conditions, as in 'time>5%,bytes>1MiB,structure'")
+	f.StringSliceVar(&opt.ignore, "ignore", nil, "compare two runs event by event, except for this: time, or site,time")
 	f.IntVar(&opt.top, "top", 20, "rows per table; 0: all")
 	opt.flags(cmd, "callsites")
+	completeWords(cmd, "ignore", "time", "site,time")
 	return cmd
 }
 
@@ -115,6 +121,9 @@ func diffRun(args []string, opt *diffOptions, out, errOut io.Writer) error {
 		if conditions, err = diff.ParseConditions(opt.failOn); err != nil {
 			return usageError("--fail-on: %w", err)
 		}
+	}
+	if opt.ignore != nil {
+		return diffSequences(args, opt, out, errOut)
 	}
 	in := diffInput{errOut: errOut}
 	defer in.close()

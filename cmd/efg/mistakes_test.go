@@ -13,14 +13,14 @@ import (
 // mistaken are command lines of each command: those with FILE read a file, the others are usage
 // errors.
 var mistaken = []string{
-	"info FILE", "report FILE", "matrix FILE", "check FILE", "phases FILE", "waits FILE", "clocks FILE", "efficiency FILE", "whatif FILE", "loops FILE", "timeline FILE", "diff FILE", "diff FILE FILE", "mcp FILE",
+	"info FILE", "report FILE", "matrix FILE", "check FILE", "phases FILE", "waits FILE", "clocks FILE", "efficiency FILE", "whatif FILE", "loops FILE", "timeline FILE", "diff FILE", "diff FILE FILE", "diff FILE FILE --ignore site,time", "generate FILE -o out", "mcp FILE",
 	"diff FILE --ranks 0,1", "graph FILE", "where FILE", "reconstruct FILE", "reconstruct FILE --verify", "query FILE SELECT|SENDS",
 	"query FILE SELECT|COUNT|OF|SENDS", "sql FILE select|*|from|events", "dump FILE", "export FILE --format gxl -o out",
 	"export FILE --format mtf -o out", "merge -o out FILE",
 	"work hard", "view none", "view text", "import none -o out", "import text -o out", "assemble none -o out", "assemble text -o out", "top none", "top text",
 	"open none", "runs --last -1", "runs x", "run", "run --time x -- true", "daemon --time x", "daemon x", "hook x", "hook build x", "hook path x", "measure-network", "measure-network --pairs 0 -- true", "measure-network -- true", "man",
 	"man text", "site", "site text", "completion x", "x", "info --x",
-	"report good --csv=x", "report good --csv=", "report good --csv --json", "report good --colour x", "info good --csv=x",
+	"generate good", "generate good -o out --compute x", "generate good -o out --compute-with x", "diff good good --ignore site", "diff good good --ignore x", "diff good --ignore time", "report good --csv=x", "report good --csv=", "report good --csv --json", "report good --colour x", "info good --csv=x",
 }
 
 // TestMistakes gives every command a file that does not exist, is of another kind, or is

@@ -94,7 +94,7 @@ var commandGroups = []struct {
 	{"Inspect", []func() *cobra.Command{newInfo, newReconstruct, newQuery, newSQL, newMatrix, newTimeline, newGraph, newTop, newView}},
 	{"Compare", []func() *cobra.Command{newDiff}},
 	{"Explain", []func() *cobra.Command{newReport, newEfficiency, newWaits, newClocks, newWhatif, newPhases, newLoops, newWhere, newCheck, newMCP}},
-	{"Export", []func() *cobra.Command{newExport, newImport, newDump, newAssemble}},
+	{"Export", []func() *cobra.Command{newExport, newImport, newDump, newAssemble, newGenerate}},
 	{"Run as a service", []func() *cobra.Command{newDaemon, newRuns, newOpen, newSite}},
 }
 

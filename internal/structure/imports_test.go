@@ -65,6 +65,7 @@ var mayImport = map[string][]string{
 	"internal/network":             {},
 	"internal/printable":           {},
 	"internal/terminal":            {"internal/printable"},
+	"internal/generate":            {"signature", "efg", "efg/runfile"},
 	"internal/palette":             {"signature"},
 	"internal/draw/raster":         {},
 	"internal/draw/heatmap":        {"internal/analysis", "internal/draw/raster", "internal/units"},
@@ -104,11 +105,12 @@ var mayImport = map[string][]string{
 	"bench":                        {"signature", "efg", "efg/runfile", "reconstruct", "internal/jsondoc", "internal/testing/sim", "internal/testing/groundtruth"},
 	"internal/testing/sim":         {"signature", "efg", "efg/runfile"},
 	"bench/simulate":               {"internal/testing/sim"},
-	"cmd/efg":                      {"internal/web", "internal/site", "internal/network", "signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/sections", "internal/analysis/check", "internal/analysis/waitfor", "internal/analysis/phases", "internal/analysis/match", "internal/analysis/clocks", "internal/analysis/efficiency", "internal/analysis/findings", "internal/analysis/flows", "internal/analysis/waits", "internal/analysis/whatif", "internal/analysis/diff", "internal/analysis/loops", "internal/analysis/timeline", "internal/analysis/query", "internal/analysis/sql", "efg/text", "hook", "internal/segment", "internal/symbolize", "internal/durable", "internal/merge", "internal/recording", "internal/live", "internal/daemon", "internal/daemon/multiuser", "internal/service", "internal/jsondoc", "internal/httpapi", "internal/rankset", "internal/export", "internal/draw/graph", "internal/draw/heatmap", "internal/draw/timeline", "internal/units", "internal/printable", "internal/terminal", "internal/export/gxl", "internal/export/mtf", "internal/export/parquet", "internal/export/csv", "internal/export/extrap", "internal/export/arrow", "internal/export/table", "internal/export/perfetto", "internal/export/chrome", "internal/export/slices", "internal/export/otf2", "internal/export/simgrid", "internal/mcp"},
+	"cmd/efg":                      {"internal/web", "internal/site", "internal/network", "signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/sections", "internal/analysis/check", "internal/analysis/waitfor", "internal/analysis/phases", "internal/analysis/match", "internal/analysis/clocks", "internal/analysis/efficiency", "internal/analysis/findings", "internal/analysis/flows", "internal/analysis/waits", "internal/analysis/whatif", "internal/analysis/diff", "internal/analysis/loops", "internal/analysis/timeline", "internal/analysis/query", "internal/analysis/sql", "efg/text", "hook", "internal/segment", "internal/symbolize", "internal/durable", "internal/merge", "internal/recording", "internal/live", "internal/daemon", "internal/daemon/multiuser", "internal/service", "internal/jsondoc", "internal/httpapi", "internal/rankset", "internal/export", "internal/draw/graph", "internal/draw/heatmap", "internal/draw/timeline", "internal/units", "internal/printable", "internal/terminal", "internal/export/gxl", "internal/export/mtf", "internal/export/parquet", "internal/export/csv", "internal/export/extrap", "internal/export/arrow", "internal/export/table", "internal/export/perfetto", "internal/export/chrome", "internal/export/slices", "internal/export/otf2", "internal/export/simgrid", "internal/mcp", "internal/generate"},
 }
 
 // mayImportInTests says what else the tests of a package may import.
 var mayImportInTests = map[string][]string{
+	"internal/generate":            {"internal/analysis/diff", "internal/testing/groundtruth"},
 	"reconstruct":                  {"efg/text"},
 	"signature":                    {"internal/testing/mpilib"},
 	"efg/runfile":                  {"efg/text", "internal/testing/sim"},

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/efg-tools/efg/internal/durable"
+	"github.com/efg-tools/efg/internal/generate"
+)
+
+type generateOptions struct {
+	output, compute, computeWith string
+}
+
+func newGenerate() *cobra.Command {
+	var opt generateOptions
+	cmd := &cobra.Command{
+		Use:   "generate FILE -o DIRECTORY",
+		Short: "Write an MPI program in C that makes the calls of a run",
+		Long: `Write an MPI program in C that makes the calls of a run, with a Makefile: loops of the
+graph are loops, classes of ranks are functions. Recorded again on as many ranks, the
+program has the same calls, in order, with the same arguments and results; efg diff
+--ignore site,time proves it.
+
+Between calls the program computes as long as the recorded one did, on average at each
+place; --compute scales that. What cannot be reproduced is refused, with the reason.
+docs/replay.md says more.`,
+		Example: `  efg generate jacobi.efg -o jacobi-app
+  efg generate jacobi.efg -o jacobi-quick --compute none
+  efg generate jacobi.efg -o jacobi-half --compute 0.5 --compute-with sleep`,
+		Args:              argCount(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeRuns(1, false),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return generateProgram(args[0], &opt)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&opt.output, "output", "o", "", "write the program into this `DIRECTORY`")
+	f.StringVar(&opt.compute, "compute", "1", "`FACTOR` of the recorded times between calls, or none")
+	f.StringVar(&opt.computeWith, "compute-with", generate.Spin, "how to spend them: spin or sleep")
+	completeWords(cmd, "compute", "none", "1", "0.5")
+	completeWords(cmd, "compute-with", generate.Spin, generate.Sleep)
+	return cmd
+}
+
+// options checks the flags.
+func (opt *generateOptions) options(path string) (*generate.Options, error) {
+	to := &generate.Options{ComputeWith: opt.computeWith, Source: filepath.Base(path)}
+	if opt.output == "" {
+		return nil, usageError("-o: want a directory for the program")
+	}
+	if opt.compute != "none" {
+		factor, err := strconv.ParseFloat(opt.compute, 64)
+		if err != nil || !(factor >= 0 && factor <= 1e6) {
+			return nil, usageError("--compute %s: want a factor, or none", opt.compute)
+		}
+		to.Compute = factor
+	}
+	if to.ComputeWith != generate.Spin && to.ComputeWith != generate.Sleep {
+		return nil, usageError("--compute-with %s: want spin or sleep", opt.computeWith)
+	}
+	return to, nil
+}
+
+func generateProgram(path string, opt *generateOptions) error {
+	to, err := opt.options(path)
+	if err != nil {
+		return err
+	}
+	run, err := openRun(path)
+	if err != nil {
+		return err
+	}
+	defer run.Close()
+	err = durable.WriteDir(opt.output, isGenerated, func(dir string) error { return generate.Write(dir, run, to) })
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// isGenerated reports whether a directory holds a program that this command wrote.
+func isGenerated(dir string) bool {
+	file, err := os.Open(filepath.Join(dir, "main.c"))
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	head, err := io.ReadAll(io.LimitReader(file, 4096))
+	return err == nil && bytes.Contains(head, []byte("Written by efg generate."))
+}

@@ -1,0 +1,473 @@
+package generate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/efg-tools/efg/signature"
+)
+
+// call writes the call of the current node.
+func (e *emitter) call(number int) {
+	e.node = e.class.like().nodes[number]
+	n := e.node
+	e.pre, e.post, e.tick = nil, nil, false
+	if ns := e.gap(number); ns > 0 {
+		e.needs["compute"] = true
+		e.pre = append(e.pre, fmt.Sprintf("compute(%s);", seconds(ns)))
+	}
+	var args []string
+	for i := range n.proc.Params {
+		q := &n.proc.Params[i]
+		if !n.header.Large() && !q.InSmall() {
+			continue
+		}
+		args = append(args, e.argument(i))
+	}
+	name := n.proc.Name
+	if n.header.ByPMPI() {
+		name = "P" + name
+	}
+	if n.header.Large() && n.proc.HasLarge {
+		name += "_c"
+	}
+	text := name + "(" + strings.Join(args, ", ") + ")"
+	if n.proc.Poll && n.header.ErrorClass() == 0 {
+		outcome := "flag"
+		if n.proc.Roles.Outcount != 0 {
+			outcome = "outcount"
+		}
+		e.needs[outcome] = true
+		e.pre = append(e.pre, "do")
+		text = "    " + text
+		e.post = append([]string{fmt.Sprintf("while (!%s);", outcome)}, e.post...)
+	}
+	if e.tick {
+		e.needs["visits"] = true
+		e.post = append(e.post, e.counter()+"++;")
+		fmt.Fprintf(&e.tables, "static int %s;\n", e.counter())
+	}
+	for _, s := range e.pre {
+		e.line(s)
+	}
+	e.line(text + ";")
+	for _, s := range e.post {
+		e.line(s)
+	}
+}
+
+// line writes a line of the current function, broken where it is too long.
+func (e *emitter) line(s string) {
+	const width = 100
+	indent := strings.Repeat("    ", e.depth)
+	for first := true; s != ""; first = false {
+		room := width - len(indent)
+		cut := len(s)
+		if cut > room && !strings.Contains(s, `"`) {
+			if k := strings.LastIndex(s[:room], ", "); k > 0 {
+				cut = k + 2
+			} else if k := strings.Index(s, ", "); k > 0 {
+				cut = k + 2
+			}
+		}
+		e.body.WriteString(indent + strings.TrimRight(s[:cut], " ") + "\n")
+		s = s[cut:]
+		if first {
+			indent += "    "
+		}
+	}
+}
+
+// words are the words of a parameter: as an argument, and as a result.
+func (n *node) words(param int) (in, out int) {
+	for i := signature.ObjectWord; i < len(n.proc.Words); i++ {
+		switch w := &n.proc.Words[i]; {
+		case w.Param != param:
+		case w.Out && out == 0:
+			out = i
+		case !w.Out && in == 0:
+			in = i
+		}
+	}
+	return in, out
+}
+
+// argument is the C expression of a parameter.
+func (e *emitter) argument(param int) string {
+	n := e.node
+	q := &n.proc.Params[param]
+	in, out := n.words(param)
+	switch q.Kind {
+	case signature.Opaque:
+		return e.opaque(q)
+	case signature.Status, signature.FStatus:
+		e.needs["status"] = true
+		return "&status"
+	case signature.Statuses:
+		return e.statuses()
+	case signature.StrOut:
+		e.needs["text"] = true
+		return "text"
+	case signature.ErrCodes:
+		return "MPI_ERRCODES_IGNORE"
+	case signature.Buf:
+		return e.buffer(in + out)
+	case signature.Str:
+		return e.str(q, in)
+	}
+	switch {
+	case q.Len != nil && q.Dir == signature.Out:
+		return e.filled(q, out)
+	case q.Len != nil:
+		return e.array(q, in)
+	case q.Kind == signature.Flag && q.Name == "flag" && n.proc.Poll:
+		return "&flag"
+	case q.Name == "outcount":
+		e.needs["outcount"] = true
+		return "&outcount"
+	case q.Kind.Handle() || q.Kind == signature.Keyval:
+		return e.handleArgument(q, in, out)
+	case q.Dir == signature.Out:
+		return "&(" + n.ctype(q) + "){0}"
+	}
+	text := e.scalar(q.Name, n.ctype(q), e.values(in), func(w uint64) string { return number64(q, w) })
+	if q.Dir == signature.InOut {
+		return "&(" + n.ctype(q) + "){" + text + "}"
+	}
+	return text
+}
+
+func (e *emitter) handleArgument(q *signature.Param, in, out int) string {
+	switch {
+	case q.Dir == signature.In:
+		return e.handle(q.Kind, in, false)
+	case q.Dir == signature.Out:
+		text := e.handle(q.Kind, out, true)
+		e.keep(q.Kind, out)
+		return "&" + text
+	}
+	text := e.handle(q.Kind, in, false)
+	if !strings.HasSuffix(text, "]") {
+		return "&(" + handleTypes[q.Kind].ctype + "){" + text + "}"
+	}
+	if e.node.proc.Frees {
+		e.restore(q.Kind, in)
+	}
+	return "&" + text
+}
+
+// made counts how often each handle of a kind is made by a process, at most twice.
+func made(p *process, kind signature.Kind) map[uint64]int {
+	m := map[uint64]int{}
+	for _, n := range p.list() {
+		for i := range n.values {
+			if q := n.param(i); q == nil || q.Kind != kind || q.Dir != signature.Out || q.Len != nil {
+				continue
+			}
+			for _, r := range n.values[i].series {
+				for k := range min(r.Count, 64) {
+					m[r.Value+k*uint64(r.Step)]++
+				}
+				if r.Count > 1 && r.Step == 0 || r.Count == 0 {
+					m[r.Value] += 2
+				}
+			}
+			if n.visits > 1 && len(n.values[i].series) == 1 {
+				m[n.values[i].series[0].Value] += 2
+			}
+		}
+	}
+	return m
+}
+
+// several reports whether handles of a kind that are equal may exist at the same time: datatypes,
+// groups and operations are named by their content.
+func (e *emitter) several(kind signature.Kind) bool {
+	if !kind.Ident() {
+		return false
+	}
+	for _, p := range e.procs {
+		for w, n := range made(p, kind) {
+			if n > 1 && !special(w) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// keep keeps the handle that a call overwrites.
+func (e *emitter) keep(kind signature.Kind, word int) {
+	if !e.several(kind) {
+		return
+	}
+	e.needs["keep "+handleTypes[kind].name] = true
+	e.pre = append(e.pre, fmt.Sprintf("keep_%s(%s);", handleTypes[kind].name, e.number(kind, word)))
+}
+
+// restore takes a kept handle in place of one that was freed.
+func (e *emitter) restore(kind signature.Kind, word int) {
+	if !e.several(kind) {
+		return
+	}
+	e.needs["keep "+handleTypes[kind].name] = true
+	e.post = append(e.post, fmt.Sprintf("restore_%s(%s);", handleTypes[kind].name, e.number(kind, word)))
+}
+
+// number is the number of a handle's variable.
+func (e *emitter) number(kind signature.Kind, word int) string {
+	text := e.handle(kind, word, e.node.proc.Words[word].Out)
+	open := strings.Index(text, "[")
+	return text[open+1 : len(text)-1]
+}
+
+// statuses is the array that takes statuses.
+func (e *emitter) statuses() string {
+	e.needs["statuses"] = true
+	return "statuses"
+}
+
+// str is a string, or an array of them.
+func (e *emitter) str(q *signature.Param, word int) string {
+	p := e.class.like()
+	text := func(w uint64) string {
+		if special(w) {
+			return "NULL"
+		}
+		return literal(p.strings[w])
+	}
+	list := e.values(word)
+	if q.Len != nil {
+		elems, ok := list[0].vec()
+		if !ok {
+			return "NULL"
+		}
+		parts := make([]string, len(elems), len(elems)+1)
+		for i, w := range elems {
+			parts[i] = text(w)
+		}
+		return "(char *[]){" + strings.Join(append(parts, "NULL"), ", ") + "}"
+	}
+	if w, ok := list[0].constant(); ok && alike(list) {
+		return text(w)
+	}
+	return e.strings(q.Name, list)
+}
+
+// strings is the expression of a string that differs between visits or ranks.
+func (e *emitter) strings(name string, list []*value) string {
+	var elems []string
+	index := map[string]uint64{}
+	numbered := make([]*value, len(list))
+	for i, v := range list {
+		p := e.class.procs[i]
+		s, _ := v.series.mappedEach(func(w uint64) (uint64, error) {
+			t := literal(p.strings[w])
+			k, ok := index[t]
+			if !ok {
+				k = uint64(len(elems))
+				index[t] = k
+				elems = append(elems, t)
+			}
+			return k, nil
+		})
+		numbered[i] = &value{series: s}
+	}
+	at := e.scalar(name, "int", numbered, func(w uint64) string { return fmt.Sprint(w) })
+	return e.table("const char *const", name+"_strings", elems) + "[" + at + "]"
+}
+
+// filled is an array that the call fills.
+func (e *emitter) filled(q *signature.Param, word int) string {
+	n := e.node
+	most := int64(1)
+	for i := range n.values {
+		if p := n.param(i); p != nil && p.Len == nil && p.Kind == signature.Num && !n.proc.Words[i].Out {
+			most = max(most, n.values[i].largest())
+		}
+		for _, v := range n.values[i].vecs {
+			most = max(most, int64(len(v)))
+		}
+	}
+	if q.Kind.Handle() {
+		return fmt.Sprintf("(%s[%d]){0}", handleTypes[q.Kind].ctype, most)
+	}
+	if n.ctype(q) != "int" || q.Kind == signature.Weights {
+		return fmt.Sprintf("(%s[%d]){0}", n.ctype(q), most)
+	}
+	e.needs["scratch"] = true
+	e.scratch = max(e.scratch, most)
+	return "scratch"
+}
+
+// array is an array that the program passes.
+func (e *emitter) array(q *signature.Param, word int) string {
+	list := e.values(word)
+	if q.Kind == signature.Req {
+		return e.requests(word)
+	}
+	if w, ok := list[0].series.constant(); ok && special(w) {
+		if c := signature.ConstantOf(w); c.Group == "array" {
+			return c.Name
+		}
+		return "NULL"
+	}
+	if elems, ok := list[0].vec(); ok && alike(list) {
+		return e.arrayOf(q, elems)
+	}
+	return e.arrays(q, list)
+}
+
+// arrayOf is an array with fixed elements.
+func (e *emitter) arrayOf(q *signature.Param, elems []uint64) string {
+	ctype, parts := e.node.ctype(q), make([]string, len(elems))
+	for i, w := range elems {
+		switch {
+		case !q.Kind.Handle():
+			parts[i] = number64(q, w)
+		case special(w):
+			parts[i] = constantHandle(q.Kind, w)
+		default:
+			parts[i] = fmt.Sprintf("%s[%d]", handleTypes[q.Kind].name, w)
+		}
+	}
+	if q.Kind.Handle() {
+		ctype = handleTypes[q.Kind].ctype
+	}
+	if len(parts) == 0 {
+		return "(" + ctype + "[1]){0}"
+	}
+	return "(" + ctype + "[]){" + strings.Join(parts, ", ") + "}"
+}
+
+// arrays is an array that differs between visits or ranks: part of a table.
+func (e *emitter) arrays(q *signature.Param, list []*value) string {
+	var elems []string
+	offsets := map[uint64]uint64{}
+	at := make([]*value, len(list))
+	for i, v := range list {
+		s, _ := v.series.mappedEach(func(w uint64) (uint64, error) {
+			if special(w) {
+				return 0, nil
+			}
+			h := signature.Hash(v.vecs[w]...)
+			o, ok := offsets[h]
+			if !ok {
+				o = uint64(len(elems))
+				offsets[h] = o
+				for _, x := range v.vecs[w] {
+					elems = append(elems, e.element(q, x))
+				}
+			}
+			return o, nil
+		})
+		at[i] = &value{series: s}
+	}
+	if len(elems) == 0 {
+		elems = []string{"0"}
+	}
+	offset := e.scalar(q.Name, "int", at, func(w uint64) string { return fmt.Sprint(w) })
+	if q.Kind.Handle() {
+		t := handleTypes[q.Kind]
+		e.needs["pick "+t.name] = true
+		return fmt.Sprintf("pick_%s(%s + %s, %d)", t.name, e.table("const int", q.Name, elems), offset, longest(list))
+	}
+	return e.table("const "+e.node.ctype(q), q.Name, elems) + " + " + offset
+}
+
+// element is an element of a table: a number, or that of a handle's variable.
+func (e *emitter) element(q *signature.Param, w uint64) string {
+	if q.Kind.Handle() {
+		return fmt.Sprint(e.index(q.Kind, w, false))
+	}
+	return number64(q, w)
+}
+
+func longest(list []*value) int {
+	n := 0
+	for _, v := range list {
+		for _, x := range v.vecs {
+			n = max(n, len(x))
+		}
+	}
+	return n
+}
+
+// requests is an array of requests. Those that are next to each other are passed as they are,
+// others are gathered, and scattered after the call.
+func (e *emitter) requests(word int) string {
+	list := e.values(word)
+	if w, ok := list[0].series.constant(); ok && special(w) {
+		if w == signature.Same {
+			e.needs["same"] = true
+			e.post = append(e.post, "scatter();")
+			e.needs["gather"] = true
+			return "batch"
+		}
+		return "NULL"
+	}
+	if elems, ok := list[0].vec(); ok && alike(list) && consecutive(elems) && !e.anySame() {
+		if len(elems) == 0 {
+			return "request"
+		}
+		if elems[0] == 0 {
+			return "request"
+		}
+		return fmt.Sprintf("&request[%d]", elems[0])
+	}
+	e.needs["gather"] = true
+	e.post = append(e.post, "scatter();")
+	count := "0"
+	if list, at := e.values(word), e.node.proc.Roles.Requests; at != 0 {
+		lengths := make([]*value, len(list))
+		for i, v := range list {
+			s, _ := v.series.mappedEach(func(w uint64) (uint64, error) {
+				if special(w) {
+					return 0, nil
+				}
+				return uint64(len(v.vecs[w])), nil
+			})
+			lengths[i] = &value{series: s}
+		}
+		count = e.scalar("length", "int", lengths, func(w uint64) string { return fmt.Sprint(w) })
+		e.scratch = max(e.scratch, int64(longest(list)))
+	}
+	q := e.node.param(word)
+	at := e.arrays(&signature.Param{Name: "positions", Kind: signature.Num, Small: signature.Int, Large: signature.Int, Len: q.Len}, e.positions(word))
+	return "gather(" + count + ", " + at + ")"
+}
+
+// positions are the arrays of requests as numbers, -1 for none.
+func (e *emitter) positions(word int) []*value {
+	list := e.values(word)
+	out := make([]*value, len(list))
+	for i, v := range list {
+		c := *v
+		c.vecs = make([][]uint64, len(v.vecs))
+		for k, elems := range v.vecs {
+			c.vecs[k] = slices.Clone(elems)
+			for j, w := range elems {
+				if special(w) {
+					c.vecs[k][j] = ^uint64(0)
+				}
+			}
+		}
+		out[i] = &c
+	}
+	return out
+}
+
+func consecutive(elems []uint64) bool {
+	for i, w := range elems {
+		if special(w) || w != elems[0]+uint64(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// anySame reports whether calls of the class continue with the array of an earlier one.
+func (e *emitter) anySame() bool {
+	return slices.ContainsFunc(e.class.like().list(), (*node).continues)
+}

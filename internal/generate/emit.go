@@ -1,0 +1,279 @@
+package generate
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/efg-tools/efg/signature"
+)
+
+// emitter writes the program.
+type emitter struct {
+	opt     *Options
+	world   int
+	procs   []*process
+	classes []*class
+	tables  bytes.Buffer // file-scope tables
+	needs   map[string]bool
+	counts  map[signature.Kind]uint64            // handles, without extras
+	extras  map[signature.Kind]map[uint64]uint64 // numbers of constants that take the place of a handle
+	tableOf map[string]string                    // names of tables, by content
+	out     span                                 // of what is sent
+	in      span                                 // of what is received by calls that return when it is there
+	pool    map[poolKey]int64                    // offsets of the buffers of requests and windows
+	pooled  int64
+	scratch int64 // elements of arrays that calls fill
+	used    map[string]bool
+
+	class *class
+	node  *node
+	depth int
+	body  *bytes.Buffer
+	pre   []string // statements before the call
+	post  []string // and after it
+	tick  bool     // the call uses its visit counter
+}
+
+func newEmitter(procs []*process, opt *Options) *emitter {
+	e := &emitter{opt: opt, procs: procs, world: len(procs), classes: classes(procs), needs: map[string]bool{},
+		counts: map[signature.Kind]uint64{}, extras: map[signature.Kind]map[uint64]uint64{}, tableOf: map[string]string{},
+		pool: map[poolKey]int64{}, used: map[string]bool{}}
+	for _, p := range procs {
+		for kind, n := range p.handles.counts {
+			e.counts[kind] = max(e.counts[kind], n)
+		}
+	}
+	return e
+}
+
+// values are the values of a word on all ranks of the class.
+func (e *emitter) values(word int) []*value {
+	list := make([]*value, len(e.class.procs))
+	for i, p := range e.class.procs {
+		list[i] = &p.nodes[e.node.number].values[word]
+	}
+	return list
+}
+
+// alike reports whether all ranks of the class have one value.
+func alike(list []*value) bool {
+	for _, v := range list[1:] {
+		if !v.equal(list[0]) {
+			return false
+		}
+	}
+	return true
+}
+
+// table adds a table to the program unless it is there, and returns its name.
+func (e *emitter) table(ctype, name string, elems []string) string {
+	content := "{" + wrap(strings.Join(elems, ", ")) + "};\n"
+	key := ctype + content
+	if known, ok := e.tableOf[key]; ok {
+		return known
+	}
+	name = e.unique(name)
+	e.tableOf[key] = name
+	fmt.Fprintf(&e.tables, "static %s %s[] = %s", ctype, name, content)
+	return name
+}
+
+// unique returns a name that nothing else in the program has.
+func (e *emitter) unique(name string) string {
+	for i := 1; ; i++ {
+		s := name
+		if i > 1 {
+			s = fmt.Sprintf("%s_%d", name, i)
+		}
+		if !e.used[s] {
+			e.used[s] = true
+			return s
+		}
+	}
+}
+
+// wrap breaks a long list into lines.
+func wrap(s string) string {
+	const width = 92
+	if len(s) <= 60 {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		n := len(s)
+		if n > width {
+			n = strings.LastIndex(s[:width], ", ") + 2
+			if n < 2 {
+				n = len(s)
+			}
+		}
+		b.WriteString("\n    " + strings.TrimRight(s[:n], " "))
+		s = s[n:]
+	}
+	return b.String() + "\n"
+}
+
+// scalar is the expression of a word that is one number, printed by text.
+func (e *emitter) scalar(name, ctype string, list []*value, text func(uint64) string) string {
+	if alike(list) {
+		if w, ok := list[0].constant(); ok {
+			return text(w)
+		}
+		return e.varying(name, list[0].series, text)
+	}
+	words := make([]uint64, len(list))
+	for i, v := range list {
+		w, ok := v.constant()
+		if !ok {
+			return e.varyingByRank(name, list, text)
+		}
+		words[i] = w
+	}
+	if s, ok := e.byDistance(words); ok {
+		return s
+	}
+	elems := make([]string, e.world)
+	for i := range elems {
+		elems[i] = "0"
+	}
+	for i, p := range e.class.procs {
+		elems[p.rank] = text(words[i])
+	}
+	return e.table("const "+ctype, name+"_of", elems) + "[rank]"
+}
+
+// byDistance writes words as a distance from the rank.
+func (e *emitter) byDistance(words []uint64) (string, bool) {
+	if len(words) < 2 || slices.ContainsFunc(words, special) {
+		return "", false
+	}
+	size := int64(e.world)
+	distance := func(i int) int64 { return int64(words[i]) - int64(e.class.procs[i].rank) }
+	plain, around := true, true
+	first := (distance(0)%size + size) % size
+	for i, w := range words {
+		plain = plain && distance(i) == distance(0)
+		around = around && (distance(i)%size+size)%size == first && int64(w) >= 0 && int64(w) < size
+	}
+	switch d := distance(0); {
+	case plain && d == 0:
+		return "rank", true
+	case plain:
+		return fmt.Sprintf("rank %+d", d), true
+	case around:
+		e.needs["size"] = true
+		if first > size/2 {
+			return fmt.Sprintf("(rank + size - %d) %% size", size-first), true
+		}
+		return fmt.Sprintf("(rank + %d) %% size", first), true
+	}
+	return "", false
+}
+
+// varying is the expression of a series: in closed form, or the next of a table.
+func (e *emitter) varying(name string, s series, text func(uint64) string) string {
+	if len(s) == 1 && !special(s[0].Value) {
+		e.tick = true
+		r := s[0]
+		switch {
+		case r.Step == 1 && r.Value == 0:
+			return e.counter()
+		case r.Step == 1:
+			return fmt.Sprintf("%s + %s", text(r.Value), e.counter())
+		}
+		return fmt.Sprintf("%s + %d * %s", text(r.Value), r.Step, e.counter())
+	}
+	e.needs["next"] = true
+	cursor := e.unique(name + "_cursor")
+	fmt.Fprintf(&e.tables, "static struct cursor %s = {.runs = %s};\n", cursor, e.runs(name, s, text))
+	return "next(&" + cursor + ")"
+}
+
+func (e *emitter) varyingByRank(name string, list []*value, text func(uint64) string) string {
+	e.needs["next"] = true
+	elems := make([]string, e.world)
+	for i := range elems {
+		elems[i] = "{.runs = NULL}"
+	}
+	for i, p := range e.class.procs {
+		elems[p.rank] = "{.runs = " + e.runs(name, list[i].series, text) + "}"
+	}
+	cursor := e.unique(name + "_cursor")
+	fmt.Fprintf(&e.tables, "static struct cursor %s[] = {%s};\n", cursor, wrap(strings.Join(elems, ", ")))
+	return "next(&" + cursor + "[rank])"
+}
+
+// runs adds a table of a series.
+func (e *emitter) runs(name string, s series, text func(uint64) string) string {
+	elems := make([]string, len(s))
+	for i, r := range s {
+		switch {
+		case r.Count == 0:
+			elems[i] = fmt.Sprintf("{0, 0, 0, %d, %d}", r.Back, r.Times)
+		default:
+			elems[i] = fmt.Sprintf("{%s, %d, %d, 0, 0}", text(r.Value), r.Step, r.Count)
+		}
+	}
+	return e.table("const struct run", name+"_runs", elems)
+}
+
+// counter is the variable that counts the visits of the node.
+func (e *emitter) counter() string { return fmt.Sprintf("visits%s", e.suffix()) }
+
+// suffix distinguishes what belongs to a node.
+func (e *emitter) suffix() string {
+	if len(e.classes) == 1 {
+		return fmt.Sprint(e.node.number)
+	}
+	return fmt.Sprintf("%d_%d", slices.Index(e.classes, e.class), e.node.number)
+}
+
+// handle is the expression of a handle.
+func (e *emitter) handle(kind signature.Kind, word int, out bool) string {
+	t := handleTypes[kind]
+	list := e.values(word)
+	if alike(list) {
+		if w, ok := list[0].constant(); ok && special(w) && !out {
+			return constantHandle(kind, w)
+		}
+	}
+	index := e.scalar(e.node.proc.Words[word].Name, "int", list, func(w uint64) string { return fmt.Sprint(e.index(kind, w, out)) })
+	return t.name + "[" + index + "]"
+}
+
+// constantHandle is the name of a predefined handle. Handles that are unknown or freed have
+// become null.
+func constantHandle(kind signature.Kind, w uint64) string {
+	switch c := signature.ConstantOf(w); {
+	case c != nil && c.Group != "pseudo":
+		return c.Name
+	case w == signature.Absent && kind == signature.Type: // not significant, but libraries look at it
+		return "MPI_BYTE"
+	case w == signature.Absent && kind == signature.Op:
+		return "MPI_SUM"
+	}
+	return handleTypes[kind].null
+}
+
+// index is the number of a handle's variable. A constant among handles gets a variable, too.
+func (e *emitter) index(kind signature.Kind, w uint64, out bool) uint64 {
+	if !special(w) {
+		return w
+	}
+	if out {
+		w = signature.Absent
+	}
+	m := e.extras[kind]
+	if m == nil {
+		m = map[uint64]uint64{}
+		e.extras[kind] = m
+	}
+	n, ok := m[w]
+	if !ok {
+		n = e.counts[kind] + uint64(len(m))
+		m[w] = n
+	}
+	return n
+}

@@ -1,0 +1,164 @@
+package generate
+
+import (
+	"fmt"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/runfile"
+	"github.com/efg-tools/efg/signature"
+)
+
+// node is what the program does at a node of a process's graph.
+type node struct {
+	number int
+	thread uint32
+	header signature.Header
+	proc   *signature.Proc
+	values []value
+	visits uint64 // without polls that found nothing
+	gap    float64
+	// low, high: the bytes that its buffers need, by word.
+	spans map[int]span
+	// slot is the word of the request that it issues, or 0
+	slot int
+}
+
+// param is the parameter of a word; nil: none.
+func (n *node) param(word int) *signature.Param {
+	if i := n.proc.Words[word].Param; i >= 0 {
+		return &n.proc.Params[i]
+	}
+	return nil
+}
+
+func (n *node) form(word int) signature.Form { return n.proc.Words[word].Form }
+
+// process is a process with what it calls, in terms of the program.
+type process struct {
+	rank    int
+	data    *efg.Process
+	body    []stmt
+	nodes   []*node // by number; nil: not called
+	handles *handles
+	types   *typeSpans
+	strings map[uint64]string
+}
+
+// readProcess reads process i of the run.
+func readProcess(run *runfile.Run, i int) (*process, error) {
+	data, err := run.Summed(i)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{rank: data.WorldRank(), data: data, types: newTypeSpans(data.Defs), strings: map[uint64]string{}}
+	for k := range data.Defs {
+		if d := &data.Defs[k]; d.Kind == efg.DefString {
+			p.strings[d.Word] = string(d.Data)
+		}
+	}
+	if err := p.read(); err != nil {
+		return nil, fmt.Errorf("rank %d: %w", p.rank, err)
+	}
+	return p, nil
+}
+
+func (p *process) read() error {
+	switch n := len(p.data.Streams); {
+	case n == 0:
+		return fmt.Errorf("no recorded calls")
+	case n > 1:
+		return fmt.Errorf("%d threads make calls: programs with threads are not generated", n)
+	}
+	s := &p.data.Streams[0]
+	if s.End != efg.EndFinalized {
+		return fmt.Errorf("the recording ends before MPI_Finalize: what the rest of the program would do is unknown")
+	}
+	var err error
+	if p.body, err = bodyOf(s, p.data.Defs); err != nil {
+		return err
+	}
+	if err := p.readNodes(s); err != nil {
+		return err
+	}
+	if p.handles, err = number(p.data, p.list()); err != nil {
+		return err
+	}
+	for _, n := range p.list() {
+		n.spans = p.spans(n)
+		if err := p.handles.translate(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list are the nodes that are called.
+func (p *process) list() []*node {
+	var list []*node
+	for _, n := range p.nodes {
+		if n != nil {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+func (p *process) readNodes(s *efg.Stream) error {
+	p.nodes = make([]*node, len(s.Nodes))
+	values := newValueReader(p.data)
+	lost := false // an array of requests that only polls that found nothing passed
+	visits := make([]uint64, len(s.Nodes))
+	eachCall(p.body, 1, func(k int, times uint64) { visits[k] += times })
+	for k := range s.Nodes {
+		from := &s.Nodes[k]
+		if visits[k] == 0 {
+			lost = lost || passesArray(from)
+			continue
+		}
+		n := &node{number: k, thread: s.Thread, visits: visits[k], header: signature.Header(from.Words[0])}
+		if n.proc = signature.ProcByID(n.header.Proc()); n.proc == nil {
+			return fmt.Errorf("procedure %d is not in this version's table", n.header.Proc())
+		}
+		if len(n.proc.Words) != len(from.Words) {
+			return fmt.Errorf("%s with %d words", n.proc.Name, len(from.Words))
+		}
+		if reason := refusal(n.proc); reason != "" {
+			return fmt.Errorf("%s: %s", n.proc.Name, reason)
+		}
+		var err error
+		if n.values, err = values.values(from); err != nil {
+			return err
+		}
+		if st := from.Stats; st != nil && st.Count > 0 {
+			n.gap = float64(st.Gap.Sum) / float64(st.Count)
+		}
+		n.slot = n.proc.Roles.Request
+		p.nodes[k] = n
+	}
+	for _, n := range p.list() {
+		if lost && n.continues() {
+			return fmt.Errorf("%s: its array of requests is that of polls that found nothing, which are left out", n.proc.Name)
+		}
+	}
+	return nil
+}
+
+// passesArray reports whether calls of a node pass an array of requests of their own.
+func passesArray(n *efg.Node) bool {
+	p := signature.ProcByID(signature.Header(n.Words[0]).Proc())
+	if p == nil || !p.Vector(p.Roles.Requests) {
+		return false
+	}
+	return n.Mask>>p.Roles.Requests&1 != 0 || n.Words[p.Roles.Requests] != signature.Same
+}
+
+// continues reports whether calls pass the array of requests that an earlier call left.
+func (n *node) continues() bool {
+	r := n.proc.Roles.Requests
+	if !n.proc.Vector(r) {
+		return false
+	}
+	same := false
+	n.values[r].each(func(w uint64) { same = same || w == signature.Same })
+	return same
+}

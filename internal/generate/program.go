@@ -1,0 +1,319 @@
+package generate
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/efg-tools/efg/efg/runfile"
+	"github.com/efg-tools/efg/signature"
+)
+
+//go:embed support
+var supportFiles embed.FS
+
+// Ways to spend the time between calls.
+const (
+	Spin  = "spin"
+	Sleep = "sleep"
+)
+
+// Options say how a program is generated.
+type Options struct {
+	// Compute is how long the program computes between calls: a factor of the recorded times. 0:
+	// not at all.
+	Compute     float64
+	ComputeWith string // Spin or Sleep
+	Source      string // name of the run file, for the comment at the head
+}
+
+// Write writes a program that makes the calls of a run, and its Makefile, into an existing
+// directory.
+func Write(dir string, run *runfile.Run, opt *Options) error {
+	procs, err := readProcesses(run)
+	if err != nil {
+		return err
+	}
+	text := newEmitter(procs, opt).program()
+	if err := os.WriteFile(filepath.Join(dir, "main.c"), text, 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "Makefile"), []byte(makefile), 0o644)
+}
+
+const makefile = `CC = mpicc
+CFLAGS = -O2 -Wall -Wextra -Wpedantic
+
+app: main.c
+	$(CC) -std=c11 $(CFLAGS) -o $@ main.c
+
+clean:
+	rm -f app
+`
+
+func readProcesses(run *runfile.Run) ([]*process, error) {
+	if len(run.Procs) == 0 {
+		return nil, errors.New("the run has no processes")
+	}
+	if run.Meta.Queries {
+		return nil, errors.New("the run has local queries (efg run --queries): record it without them")
+	}
+	var procs []*process
+	for i := range run.Procs {
+		if in := &run.Procs[i]; in.World != run.Procs[0].World || in.InWorld() != i || in.Size != len(run.Procs) {
+			return nil, fmt.Errorf("process %d of %d: the run has several worlds, or not all of their processes", i, len(run.Procs))
+		}
+		p, err := readProcess(run, i)
+		if err != nil {
+			return nil, err
+		}
+		procs = append(procs, p)
+	}
+	return procs, nil
+}
+
+// program returns the text of the program.
+func (e *emitter) program() []byte {
+	e.layOut()
+	var code bytes.Buffer
+	for _, c := range e.classes {
+		e.function(&code, c)
+	}
+	e.main(&code)
+	var out bytes.Buffer
+	e.head(&out)
+	e.globals(&out)
+	out.Write(code.Bytes())
+	return out.Bytes()
+}
+
+// begin is the call that initializes MPI, with which all processes begin; nil if they differ.
+func (e *emitter) begin() *node {
+	var first *node
+	for _, p := range e.procs {
+		if len(p.body) == 0 || p.body[0].body != nil {
+			return nil
+		}
+		n := p.nodes[p.body[0].node]
+		if !n.proc.Begins || first != nil && (n.header != first.header || n.number != first.number) {
+			return nil
+		}
+		first = n
+	}
+	return first
+}
+
+// function writes the function of a class.
+func (e *emitter) function(out *bytes.Buffer, c *class) {
+	e.class = c
+	body := c.like().body
+	if e.begin() != nil {
+		body = body[1:]
+	}
+	var code bytes.Buffer
+	e.body, e.depth = &code, 1
+	calls := map[int]int{}
+	countCalls(body, calls)
+	functions := map[int]string{}
+	for _, n := range c.like().list() {
+		if calls[n.number] < 2 {
+			continue
+		}
+		e.node = n
+		functions[n.number] = e.unique(procedureWord(n.proc.Name) + "_" + e.suffix())
+		code.Reset()
+		e.call(n.number)
+		fmt.Fprintf(out, "static void %s(void)\n{\n%s}\n\n", functions[n.number], code.Bytes())
+	}
+	code.Reset()
+	e.statements(body, functions)
+	fmt.Fprintf(out, "static void %s(void)\n{\n%s}\n\n", c.name, code.Bytes())
+}
+
+// procedureWord is a procedure's name without prefix, in lower case.
+func procedureWord(name string) string {
+	_, name, _ = strings.Cut(name, "_")
+	return strings.ToLower(name)
+}
+
+func countCalls(body []stmt, calls map[int]int) {
+	for i := range body {
+		if s := &body[i]; s.body != nil {
+			countCalls(s.body, calls)
+		} else {
+			calls[s.node]++
+		}
+	}
+}
+
+// tableLength is the number of calls from which a table of them is shorter than the calls.
+const tableLength = 24
+
+// statements writes statements. functions are those of nodes that are called at several places.
+func (e *emitter) statements(body []stmt, functions map[int]string) {
+	for i := 0; i < len(body); i++ {
+		s := &body[i]
+		if s.body != nil {
+			e.loop(s, functions)
+			continue
+		}
+		n := 0
+		for i+n < len(body) && body[i+n].body == nil && functions[body[i+n].node] != "" {
+			n++
+		}
+		switch {
+		case n >= tableLength:
+			e.order(body[i:i+n], functions)
+			i += n - 1
+		case n > 0:
+			e.line(functions[s.node] + "();")
+		default:
+			e.call(s.node)
+		}
+	}
+}
+
+func (e *emitter) loop(s *stmt, functions map[int]string) {
+	v := "i"
+	if e.depth > 1 {
+		v = string(rune('i' + min(e.depth-1, 10)))
+	}
+	ctype := "int"
+	if s.times > 1<<31-1 {
+		ctype = "long"
+	}
+	e.line(fmt.Sprintf("for (%s %s = 0; %s < %d; %s++) {", ctype, v, v, s.times, v))
+	e.depth++
+	e.statements(s.body, functions)
+	e.depth--
+	e.line("}")
+}
+
+// order writes a table of calls without structure, and a loop over it.
+func (e *emitter) order(body []stmt, functions map[int]string) {
+	elems := make([]string, len(body))
+	for i := range body {
+		elems[i] = functions[body[i].node]
+	}
+	var declared []string
+	for _, f := range elems {
+		if !slices.Contains(declared, f) {
+			declared = append(declared, f)
+		}
+	}
+	name := e.unique("order")
+	indent := strings.Repeat("    ", e.depth)
+	fmt.Fprintf(e.body, "%sstatic void (*const %s[])(void) = {%s};\n", indent, name, wrap(strings.Join(elems, ", ")))
+	e.line(fmt.Sprintf("for (int call = 0; call < %d; call++)", len(body)))
+	e.line("    " + name + "[call]();")
+}
+
+// main writes the function main.
+func (e *emitter) main(out *bytes.Buffer) {
+	e.body, e.depth = out, 1
+	out.WriteString("int main(void)\n{\n")
+	if len(e.initial()) > 0 {
+		e.line("prepare();")
+	}
+	if n := e.begin(); n != nil {
+		e.class = e.classes[0]
+		e.call(n.number)
+		e.line("MPI_Comm_rank(MPI_COMM_WORLD, &rank);")
+		if e.needs["size"] {
+			e.line("MPI_Comm_size(MPI_COMM_WORLD, &size);")
+		}
+	} else {
+		e.needs["launched"] = true
+		e.line(`rank = launched("OMPI_COMM_WORLD_RANK", "PMI_RANK");`)
+		if e.needs["size"] {
+			e.line(`size = launched("OMPI_COMM_WORLD_SIZE", "PMI_SIZE");`)
+		}
+	}
+	for i, c := range e.classes {
+		switch {
+		case len(e.classes) == 1:
+			e.line(c.name + "();")
+			continue
+		case i == 0:
+			e.line("if (" + c.condition() + ")")
+		case i == len(e.classes)-1:
+			e.line("else")
+		default:
+			e.line("else if (" + c.condition() + ")")
+		}
+		e.line("    " + c.name + "();")
+	}
+	out.WriteString("    return 0;\n}\n")
+}
+
+func (e *emitter) head(out *bytes.Buffer) {
+	fmt.Fprintf(out, "/* The MPI calls of %s, on %d ranks. Written by efg generate. */\n", strings.ReplaceAll(literal(e.opt.Source), "*/", ""), e.world)
+	if e.opt.ComputeWith == Sleep && e.needs["compute"] {
+		out.WriteString("#define _POSIX_C_SOURCE 200809L\n")
+	}
+	if e.removed() {
+		out.WriteString("#define OMPI_OMIT_MPI1_COMPAT_DECLS 0\n")
+	}
+	out.WriteString("#include <mpi.h>\n#include <stddef.h>\n")
+	if e.needsAny("keep ", "launched") {
+		out.WriteString("#include <stdio.h>\n#include <stdlib.h>\n")
+	}
+	if e.opt.ComputeWith == Sleep && e.needs["compute"] {
+		out.WriteString("#include <time.h>\n")
+	}
+	if e.removed() || e.deprecated() {
+		out.WriteString("#pragma GCC diagnostic ignored \"-Wdeprecated-declarations\"\n")
+	}
+	out.WriteString("\n")
+}
+
+// needsAny reports whether the program needs something with one of these names or prefixes.
+func (e *emitter) needsAny(names ...string) bool {
+	for need := range e.needs {
+		for _, n := range names {
+			if strings.HasPrefix(need, n) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// calls reports whether a procedure that f accepts is called.
+func (e *emitter) calls(f func(*signature.Proc) bool) bool {
+	for _, p := range e.procs {
+		for _, n := range p.list() {
+			if f(n.proc) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// removed reports whether procedures are called that MPI 3 has removed.
+func (e *emitter) removed() bool {
+	return e.calls(func(p *signature.Proc) bool { return p.Fortran == signature.FortranOld })
+}
+
+// deprecated reports whether procedures are called that headers may warn about.
+func (e *emitter) deprecated() bool {
+	return e.calls(func(p *signature.Proc) bool { return strings.HasPrefix(p.Name, "MPIX_") || p.Name == "MPI_Info_get" })
+}
+
+// sortedNeeds are the needs with a prefix, without it.
+func (e *emitter) sortedNeeds(prefix string) []string {
+	var list []string
+	for _, need := range slices.Sorted(maps.Keys(e.needs)) {
+		if name, ok := strings.CutPrefix(need, prefix); ok {
+			list = append(list, name)
+		}
+	}
+	return list
+}

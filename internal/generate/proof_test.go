@@ -1,0 +1,83 @@
+package generate_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/efg-tools/efg/efg/runfile"
+	"github.com/efg-tools/efg/internal/analysis/diff"
+	"github.com/efg-tools/efg/internal/generate"
+	"github.com/efg-tools/efg/internal/testing/groundtruth"
+)
+
+// proven are the programs whose generated program has the same events, recorded again. The list
+// may only grow.
+var proven = []string{
+	"c/jacobi.c 40", "c/halo3d.c", "c/blocklu.c", "c/planewave.c", "c/grid.c 15 periodic", "c/grid.c 25 null", "c/grid.c 30 open 1 2 2",
+	"c/lists.c", "c/loops.c", "c/nest.c", "c/coll.c", "c/icoll.c", "c/neigh.c", "c/pcoll.c", "c/intercoll.c", "c/io.c 2 DIR", "c/comms.c",
+	"c/inter.c", "c/growing.c", "c/sessions.c", "c/large.c", "c/userops.c", "c/longjmp.c",
+}
+
+func TestProof(t *testing.T) {
+	benches, err := groundtruth.Benches(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range benches {
+		for _, line := range proven {
+			t.Run(b.Name+"/"+strings.ReplaceAll(filepath.Base(line), " ", "-"), func(t *testing.T) { prove(t, b, strings.Fields(line)) })
+		}
+	}
+}
+
+func prove(t *testing.T, b *groundtruth.Bench, line []string) {
+	program, err := b.Build(t.Context(), line[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	args := append([]string{program}, line[1:]...)
+	for i := range args {
+		args[i] = strings.ReplaceAll(args[i], "DIR", dir)
+	}
+	first := record(t, b, filepath.Join(dir, "run.efg"), args...)
+	app := filepath.Join(dir, "app")
+	if err := os.Mkdir(app, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := generate.Write(app, first, &generate.Options{ComputeWith: generate.Spin, Source: "run.efg"}); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), "make", "-s", "-C", app, "CC="+b.CC, "CFLAGS=-O2 -Wall -Wextra -Wpedantic -Werror").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	again := record(t, b, filepath.Join(dir, "again.efg"), filepath.Join(app, "app"))
+	s, err := diff.NewSequences(first, again, false, func(uint64) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.Equal() {
+		t.Errorf("%+v", s.First)
+	}
+	if text, err := os.ReadFile(filepath.Join(app, "main.c")); line[0] == "c/jacobi.c" && (err != nil || strings.Count(string(text), "\n") > 150) {
+		t.Errorf("the program has %d lines: %v", strings.Count(string(text), "\n"), err)
+	}
+}
+
+func record(t *testing.T, b *groundtruth.Bench, file string, args ...string) *runfile.Run {
+	t.Helper()
+	r, err := b.Recorded(t.Context(), file, 4, args...)
+	if err != nil || r.Status != 0 {
+		t.Fatalf("status %d: %v\n%s", r.Status, err, r.Stderr)
+	}
+	run, err := runfile.OpenRun(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { run.Close() })
+	return run
+}

@@ -1,0 +1,30 @@
+package generate
+
+import "github.com/efg-tools/efg/signature"
+
+// refused are the procedures that a program of its own cannot call as recorded, with the reason.
+// docs/replay.md lists them.
+var refused = map[string]string{
+	"MPI_Abort":                   "the program ends there, with processes in any state",
+	"MPI_Comm_spawn":              "a program that starts others is not generated",
+	"MPI_Comm_spawn_multiple":     "a program that starts others is not generated",
+	"MPI_Comm_accept":             "the name of a port is new in each run",
+	"MPI_Comm_connect":            "the name of a port is new in each run",
+	"MPI_Open_port":               "the name of a port is new in each run",
+	"MPI_Close_port":              "the name of a port is new in each run",
+	"MPI_Publish_name":            "the name of a port is new in each run",
+	"MPI_Unpublish_name":          "the name of a port is new in each run",
+	"MPI_Lookup_name":             "the name of a port is new in each run",
+	"MPI_Comm_join":               "the socket is one of the program's own",
+	"MPI_Win_attach":              "addresses in a dynamic window are those of the recorded processes",
+	"MPI_Register_datarep":        "its conversion functions are the program's own",
+	"MPIX_Comm_revoke":            "failures of processes are not reproduced",
+	"MPIX_Comm_shrink":            "failures of processes are not reproduced",
+	"MPIX_Comm_failure_ack":       "failures of processes are not reproduced",
+	"MPIX_Comm_failure_get_acked": "failures of processes are not reproduced",
+	"MPIX_Grequest_start":         "its functions are the program's own",
+	"MPI_Type_get_contents":       "the datatypes that it returns are not recorded",
+}
+
+// refusal is the reason for which calls of a procedure are not generated, "" if they are.
+func refusal(p *signature.Proc) string { return refused[p.Name] }
