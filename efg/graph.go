@@ -159,7 +159,7 @@ const (
 	DefComm                   // Word is hash38<<24, of a family. Words: parent word, kind constant, size, number of local range words, local ranges, remote ranges
 	DefWin                    // as DefComm: comm word, kind
 	DefFile                   // as DefComm: comm word, string word of the name
-	DefSite                   // Words: the module's word, offset of the call instruction's last byte in it
+	DefSite                   // Words: the module's word, offset of the call instruction's last byte in it, and of a call path its parent
 	DefModule                 // Data: path, NUL, build-id in hex
 	DefRegion                 // Words: region number; Data: name (--buffers)
 )

@@ -227,17 +227,24 @@ func (e *Event) appendOp(b []byte, st *style) []byte {
 
 func (e *Event) appendSite(b []byte, st *style) []byte {
 	if st == jsonStyle {
-		return appendJSONString(append(b, `,"site":`...), e.Site())
+		return e.appendPath(appendJSONString(append(b, `,"site":`...), e.Site()))
 	}
-	return append(append(b, "  "...), e.siteText()...)
+	return append(append(b, "  "...), e.names().Call(e.node.words[1])...)
 }
 
-// siteText is a callsite in human-readable form: "exchange halo.c:88".
-func (e *Event) siteText() string {
-	if f := e.Func(); f != "" {
-		return f + " " + e.Site()
+// appendPath appends, in JSON, the call path, if it was recorded.
+func (e *Event) appendPath(b []byte) []byte {
+	for i, call := range e.Path() {
+		sep := `,"path":[`
+		if i > 0 {
+			sep = ","
+		}
+		b = appendJSONString(append(b, sep...), call)
 	}
-	return e.Site()
+	if len(e.Path()) > 0 {
+		b = append(b, ']')
+	}
+	return b
 }
 
 // appendEvent appends all of an event except what precedes the procedure.

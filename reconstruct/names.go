@@ -2,6 +2,7 @@ package reconstruct
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/efg-tools/efg/efg"
@@ -16,6 +17,7 @@ type Names struct {
 	handles map[uint64]string       // "type:…", "group:…", "op:…", families "comm:…"
 	sites   map[uint64]runfile.Site // callsites with source locations
 	places  map[uint64]string       // other callsites: module and offset
+	parents map[uint64]uint64       // of the call paths among these
 	sizes   map[uint64]uint64       // bytes of datatypes
 	regions map[uint64]string
 }
@@ -36,7 +38,7 @@ func siteTable(sites []runfile.Site) map[uint64]runfile.Site {
 
 func newNames(defs []efg.Def, sites map[uint64]runfile.Site) *Names {
 	n := &Names{
-		strings: map[uint64]string{}, handles: map[uint64]string{}, places: map[uint64]string{},
+		strings: map[uint64]string{}, handles: map[uint64]string{}, places: map[uint64]string{}, parents: map[uint64]uint64{},
 		sites: sites, sizes: map[uint64]uint64{}, regions: map[uint64]string{},
 	}
 	modules := map[uint64]string{}
@@ -67,6 +69,9 @@ func (n *Names) add(d *efg.Def, modules map[uint64]string) {
 	case efg.DefSite:
 		if _, ok := n.sites[d.Word]; !ok && len(d.Words) > 1 {
 			n.places[d.Word] = fmt.Sprintf("%s+%#x", modules[d.Words[0]], d.Words[1])
+			if len(d.Words) > 2 {
+				n.parents[d.Word] = d.Words[2]
+			}
 		}
 	}
 }
@@ -150,6 +155,58 @@ func (n *Names) Place(site uint64) string {
 
 // Func returns the function that contains a callsite, "" if unknown.
 func (n *Names) Func(site uint64) string { return n.sites[site].Func }
+
+// Texts of the ends of call paths in Path, before their outermost calls.
+const (
+	PathUnknown = "unknown" // the rest is unknown
+	PathCut     = "..."     // the rest was not recorded, because the path is longer than that
+)
+
+// maxPath bounds the length of paths: definitions may come from someone else, and form a ring.
+const maxPath = 1 << 10
+
+// Path returns the call path of a callsite word, the outermost call first, as "function file:line",
+// "file:line" or "module+offset". The first element is PathUnknown or PathCut if the path does not begin
+// where the program or the thread began. It is nil if the callsite has no path.
+func (n *Names) Path(site uint64) []string {
+	parent, ok := n.parent(site)
+	if !ok || parent == 0 {
+		return nil
+	}
+	path := []string{n.Call(site)}
+	for len(path) < maxPath && signature.IsPlain(parent) && parent != 0 {
+		path = append(path, n.Call(parent))
+		if parent, ok = n.parent(parent); !ok {
+			parent = signature.Unknown
+		}
+	}
+	switch parent {
+	case signature.Absent:
+	case signature.Unknown:
+		path = append(path, PathUnknown)
+	default:
+		path = append(path, PathCut)
+	}
+	slices.Reverse(path)
+	return path
+}
+
+// parent is the word of the rest of a call path, 0 if that was not recorded. ok is false if the word is not known.
+func (n *Names) parent(site uint64) (parent uint64, ok bool) {
+	if s, ok := n.sites[site]; ok {
+		return s.Parent, true
+	}
+	_, ok = n.places[site]
+	return n.parents[site], ok
+}
+
+// Call returns the function and the source location of a callsite word: "exchange halo.c:88".
+func (n *Names) Call(site uint64) string {
+	if f := n.Func(site); f != "" {
+		return f + " " + n.Place(site)
+	}
+	return n.Place(site)
+}
 
 // TypeSize returns the size in bytes of a datatype.
 func (n *Names) TypeSize(word uint64) (size uint64, ok bool) {

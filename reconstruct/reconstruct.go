@@ -278,10 +278,15 @@ func (e *Event) Header() signature.Header { return e.node.header }
 func (e *Event) Failed() bool { return e.node.header.ErrorClass() != 0 }
 
 // Site returns the call's source location.
-func (e *Event) Site() string { return e.stream.process.names.Place(e.node.words[1]) }
+func (e *Event) Site() string { return e.names().Place(e.node.words[1]) }
 
 // Func returns the function that contains the call, "" if unknown.
-func (e *Event) Func() string { return e.stream.process.names.Func(e.node.words[1]) }
+func (e *Event) Func() string { return e.names().Func(e.node.words[1]) }
+
+// Path returns the call path, the outermost call first, as Names.Path does; nil if it was not recorded.
+func (e *Event) Path() []string { return e.names().Path(e.node.words[1]) }
+
+func (e *Event) names() *Names { return e.stream.process.names }
 
 // Words returns the event's words, nil if the graph is broken.
 func (e *Event) Words() []uint64 { return e.walk.Words() }

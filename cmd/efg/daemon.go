@@ -81,6 +81,7 @@ each user whose programs record, and each user sees only their own runs.`,
 	f.StringVar(&opt.polls, "polls", "exact", "how to record unsuccessful polls, as for efg run")
 	f.BoolVar(&opt.queries, "queries", false, "also record local queries")
 	f.BoolVar(&opt.buffers, "buffers", false, "record buffer addresses")
+	callPathFlag(f, &opt.callpath)
 	opt.http.flags(cmd)
 	completeWords(cmd, "time", "off", "stats", "trace", "auto")
 	completeWords(cmd, "polls", "exact", "totals")
@@ -103,6 +104,9 @@ func (opt *daemonOptions) check() (l limits, err error) {
 	}
 	if opt.polls != "exact" && opt.polls != runfile.PollTotals {
 		return l, usageError("--polls %s: want exact or totals", opt.polls)
+	}
+	if err := checkCallPath(opt.callpath); err != nil {
+		return l, err
 	}
 	if l.keep, err = parseAge(opt.keepFor); err != nil {
 		return l, err
@@ -177,7 +181,7 @@ func runDaemon(ctx context.Context, opt *daemonOptions, errOut io.Writer) error 
 func (opt *daemonOptions) howToRecord(back string, building bool) [][2]string {
 	return [][2]string{
 		{service.BackName, back}, {service.BuildingName, flag(building)}, {"EFG_TIME", opt.hookTime}, {"EFG_POLLS", opt.polls},
-		{"EFG_QUERIES", flag(opt.queries)}, {"EFG_BUFFERS", flag(opt.buffers)},
+		{"EFG_QUERIES", flag(opt.queries)}, {"EFG_BUFFERS", flag(opt.buffers)}, {"EFG_CALLPATH", strconv.Itoa(int(opt.callpath))},
 	}
 }
 

@@ -44,7 +44,7 @@ func (o *allUsersOptions) unused(cmd *cobra.Command) error {
 }
 
 // forChildren are the flags that a service passes to its children.
-var forChildren = []string{"quiet", "keep", "max", "merge", "time", "polls", "queries", "buffers", "http", "http-host"}
+var forChildren = []string{"quiet", "keep", "max", "merge", "time", "polls", "queries", "buffers", "callpath", "http", "http-host"}
 
 // childArgs are the given flags that are meant for children.
 func childArgs(cmd *cobra.Command) []string {

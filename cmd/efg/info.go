@@ -124,6 +124,9 @@ func (s *infoWriter) recorded() string {
 	if s.Buffers {
 		text += ", buffers"
 	}
+	if s.CallPath > 0 {
+		text += fmt.Sprintf(", call paths of up to %d calls", s.CallPath)
+	}
 	return text
 }
 

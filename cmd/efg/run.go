@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/hook"
@@ -20,13 +21,14 @@ import (
 
 // runOptions are the options of efg run.
 type runOptions struct {
-	output  string
-	time    string
-	polls   string
-	queries bool
-	buffers bool
-	keep    bool
-	require bool
+	output   string
+	time     string
+	polls    string
+	queries  bool
+	buffers  bool
+	callpath uint16
+	keep     bool
+	require  bool
 
 	hookTime string // time, in the hook's syntax
 }
@@ -53,11 +55,29 @@ nevertheless, and a message says why.`,
 	f.StringVar(&opt.polls, "polls", "exact", "how to record unsuccessful polls: exact (each, in order) or totals (counts only)")
 	f.BoolVar(&opt.queries, "queries", false, "also record local queries (MPI_Comm_rank, MPI_Get_count ...)")
 	f.BoolVar(&opt.buffers, "buffers", false, "record buffer addresses, as region and offset")
+	callPathFlag(f, &opt.callpath)
 	f.BoolVar(&opt.keep, "keep", false, "keep the directory of segments and print its path")
 	f.BoolVar(&opt.require, "require", false, "do not run a command that cannot be recorded; fail if nothing is recorded")
 	completeWords(cmd, "time", "off", "stats", "trace", "auto")
 	completeWords(cmd, "polls", "exact", "totals")
 	return cmd
+}
+
+// maxCallPath is the largest depth of call paths that the hook accepts.
+const maxCallPath = 1000
+
+// callPathFlag adds --callpath.
+func callPathFlag(f *pflag.FlagSet, depth *uint16) {
+	f.Uint16Var(depth, "callpath", 0, "record the call path of each call, at most so many calls of it, `DEPTH`, up to the outermost (64 without a number; at most 1000)")
+	f.Lookup("callpath").NoOptDefVal = "64"
+}
+
+// checkCallPath checks the argument of --callpath.
+func checkCallPath(depth uint16) error {
+	if depth > maxCallPath {
+		return usageError("--callpath=%d: want at most %d", depth, maxCallPath)
+	}
+	return nil
 }
 
 // run records a command. Its error carries the command's exit status.
@@ -68,6 +88,9 @@ func run(args []string, opt runOptions, in io.Reader, out, errOut io.Writer) err
 	}
 	if opt.polls != "exact" && opt.polls != runfile.PollTotals {
 		return usageError("--polls %s: want exact or totals", opt.polls)
+	}
+	if err := checkCallPath(opt.callpath); err != nil {
+		return err
 	}
 	path, err := exec.LookPath(args[0])
 	if err != nil {
@@ -95,7 +118,7 @@ func runRecorded(cmd *exec.Cmd, h *hook.Hook, build *foregroundBuild, opt *runOp
 	meta := opt.meta(cmd.Args)
 	dir, err := recording.Create(recording.Info{
 		Output: opt.output, Tool: meta.Tool, Command: meta.Command, Started: meta.Started,
-		Time: meta.Time, Polls: meta.Polls, Queries: meta.Queries, Buffers: meta.Buffers,
+		Time: meta.Time, Polls: meta.Polls, Queries: meta.Queries, Buffers: meta.Buffers, CallPath: meta.CallPath,
 	})
 	if err != nil {
 		return runUnrecorded(cmd, err, opt, errOut)
@@ -129,7 +152,7 @@ func runRecorded(cmd *exec.Cmd, h *hook.Hook, build *foregroundBuild, opt *runOp
 func (opt *runOptions) meta(command []string) runfile.Meta {
 	meta := runfile.Meta{
 		Tool: "efg " + version(), Command: command, Started: time.Now().UnixNano(),
-		Time: timeForMeta(opt.hookTime), Queries: opt.queries, Buffers: opt.buffers,
+		Time: timeForMeta(opt.hookTime), Queries: opt.queries, Buffers: opt.buffers, CallPath: int(opt.callpath),
 	}
 	if opt.polls == runfile.PollTotals {
 		meta.Polls = runfile.PollTotals

@@ -24,13 +24,18 @@ const (
 	featureTimes = 1 << 5
 	// featureUntimed: streams may have times of their first events only.
 	featureUntimed = 1 << 6
-	features       = featurePending | featureEvents | featureMixed | featureTimes | featureUntimed
+	// featurePaths: definitions of callsites may have parents.
+	featurePaths = 1 << 9
+	features     = featurePending | featureEvents | featureMixed | featureTimes | featureUntimed | featurePaths
 	// unreleased are features that only versions between releases wrote.
 	unreleased = 1<<1 | 1<<2 | 1<<3 | 1<<4
 )
 
 // featuresOf returns the features that a file of these sources needs.
-func (rw *runWriter) featuresOf(sources []source) (f uint32) {
+func (rw *runWriter) featuresOf(sources []source, meta *Meta) (f uint32) {
+	if meta.CallPath > 0 {
+		f |= featurePaths
+	}
 	if rw.mixed {
 		f |= featureMixed
 	}

@@ -216,6 +216,9 @@ func (m *Meta) options() string {
 	if m.Buffers {
 		s += " --buffers"
 	}
+	if m.CallPath > 0 {
+		s += fmt.Sprintf(" --callpath=%d", m.CallPath)
+	}
 	return s
 }
 

@@ -34,6 +34,8 @@ type Meta struct {
 	// recorded.
 	Queries bool `msgpack:"queries,omitempty"`
 	Buffers bool `msgpack:"buffers,omitempty"`
+	// CallPath is how many calls a call path has at most; 0: callsites have no paths.
+	CallPath int `msgpack:"callpath,omitempty"`
 	// Sites are the source locations of the callsites. They have a block of their own.
 	Sites []Site `msgpack:"-"`
 }
@@ -50,6 +52,10 @@ type Site struct {
 	Place string
 	// Func is the function that contains the call, "" if unknown.
 	Func string
+	// Parent of a call path, whose last call is at Place, is the word of the rest of the path: the
+	// call of the function that contains this one. It is signature.Absent if that is where the program or the
+	// thread begins, signature.Unknown if the rest is unknown, and 0 if it was not recorded.
+	Parent uint64
 
 	ref siteRef // its position; only from a file
 }

@@ -408,19 +408,26 @@ func (r *Run) groupOf(n int, kind recordKind) (*readGroup, error) {
 	return p, err
 }
 
-// Sites returns the callsites' places.
+// Sites returns the callsites' places, and those of call paths, which are the places of their last
+// calls.
 func (r *Run) Sites() ([]Site, error) {
 	r.sites.Do(func() {
-		if r.tables != nil {
-			r.Meta.Sites, r.sitesErr = r.sitesOfIndex()
-			return
+		if r.Meta.Sites, r.sitesErr = r.storedSites(); r.sitesErr == nil && r.features&featurePaths != 0 {
+			r.Meta.Sites, r.sitesErr = r.withPaths(r.Meta.Sites)
 		}
-		b, err := r.one(blockSites)
-		if err == nil {
-			r.Meta.Sites = r.readSites(b)
-			err = b.Close()
-		}
-		r.sitesErr = err
 	})
 	return r.Meta.Sites, r.sitesErr
+}
+
+// storedSites returns the callsites without their paths.
+func (r *Run) storedSites() ([]Site, error) {
+	if r.tables != nil {
+		return r.sitesOfIndex()
+	}
+	b, err := r.one(blockSites)
+	if err != nil {
+		return nil, err
+	}
+	sites := r.readSites(b)
+	return sites, b.Close()
 }

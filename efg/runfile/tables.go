@@ -209,7 +209,7 @@ func callsites(groups []*readGroup, text func(uint64) (string, error)) ([]siteRe
 
 // callsiteOf returns the module's string and the offset of a definition, if it is of a callsite.
 func callsiteOf(list []eventDef, d *eventDef) (module, offset uint64, ok bool) {
-	if efg.DefKind(d.kind) != efg.DefSite || len(d.words) != 2 || d.words[0].token&7 != token.Def || d.words[1].token&7 != token.Number {
+	if efg.DefKind(d.kind) != efg.DefSite || !isCallsite(len(d.words)) || d.words[0].token&7 != token.Def || d.words[1].token&7 != token.Number {
 		return 0, 0, false
 	}
 	n := d.words[0].token >> 3

@@ -68,7 +68,7 @@ type siteRef struct {
 // siteOf finds the callsite with this word among the definitions.
 func siteOf(x *defIndex, word uint64) (siteRef, bool) {
 	n, ok := x.byWord[word]
-	if !ok || x.list[n].Kind != efg.DefSite || len(x.list[n].Words) != 2 {
+	if !ok || x.list[n].Kind != efg.DefSite || !isCallsite(len(x.list[n].Words)) {
 		return siteRef{}, false
 	}
 	w := x.list[n].Words
@@ -77,8 +77,16 @@ func siteOf(x *defIndex, word uint64) (siteRef, bool) {
 		return siteRef{}, false
 	}
 	ref := siteRef{string(x.list[m].Data), w[1]}
-	return ref, ref.word() == word
+	return ref, len(w) == pathWords || ref.word() == word
 }
+
+// Words of the definitions of a callsite and of a call path.
+const (
+	siteWords = 2
+	pathWords = 3
+)
+
+func isCallsite(words int) bool { return words == siteWords || words == pathWords }
 
 // word is the identity of the callsite.
 func (r siteRef) word() uint64 {

@@ -192,7 +192,7 @@ func packWith(w io.Writer, sources []source, meta Meta, part bool, how packing) 
 		rw.mixed, rw.packing.events = false, 0
 	}
 	rw.byEvents = !part && fewEvents(sources, rw.packing.events)
-	rw.features = rw.featuresOf(sources)
+	rw.features = rw.featuresOf(sources, &meta)
 	if err := rw.all(ordered, meta); err != nil {
 		return decodedEvents{}, err
 	}
@@ -402,7 +402,7 @@ func (rw *runWriter) finish(meta Meta) error {
 	if err := rw.endGraphs(); err != nil {
 		return err
 	}
-	list := uniqueSites(slices.Clone(meta.Sites))
+	list := uniqueSites(WithoutPaths(meta.Sites))
 	if rw.mixed && len(rw.strs)+len(list) < fewTexts {
 		if err := rw.tablesOf(m, list); err != nil {
 			return err

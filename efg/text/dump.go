@@ -21,7 +21,7 @@ func Dump(w io.Writer, r *runfile.Run) error {
 	d := &dumper{w: bufio.NewWriterSize(w, 1<<16)}
 	d.linef("%s", firstLine)
 	d.meta(&r.Meta)
-	sites, err := r.Sites()
+	sites, err := r.StoredSites()
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ bk_cold uint64_t bk_op_miss(bk_thread *b, MPI_Op op)
 
 uint64_t bk_op_new(bk_thread *b, MPI_Op op, const void *function, int commute)
 {
-    uint64_t w[2] = { efg_site_word(b->t, (void *)(uintptr_t)function), commute != 0 };
+    uint64_t w[2] = { efg_function_word(b->t, function), commute != 0 };
     bk_entry e = { .key = BK_KEY(op), .word = EFG_IDENT(efg_hash(w, 2)), .refs = 1 };
     efg_def(EFG_DEF_OP, e.word, w, 2, NULL, 0);
     bk_map_set(&bk_ops, &e);

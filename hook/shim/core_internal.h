@@ -106,6 +106,9 @@ extern const unsigned efg_nschemas;
 void efg_find_tools(const void *front);
 /* Reports whether the address is in one of them. */
 bool efg_in_tool(const void *address);
+/* Reports whether threads start there, or functions for the start and the end of a
+ * process are called from there. */
+bool efg_in_system(const void *address);
 /* The return address of the program's call that first reached such a library:
  * frame is that of the wrapper, address its return address, in a tool. NULL if
  * unknown, or if the tool calls by itself, on a thread of its own or when the
@@ -114,26 +117,53 @@ const void *efg_behind_tools(efg_stream *t, const void *frame, const void *addre
 
 /* ---- core_unwind.c: a call up the stack ---- */
 
+enum { EFG_KEPT = 6 };              /* registers that calls preserve: %rbp, %rbx, %r12 to %r15 */
+
+/* The words of the stack that determine where unwinding leads; n may exceed cap. */
+typedef struct efg_reads {
+    const uintptr_t **word;
+    uint32_t n, cap;
+} efg_reads;
+
 typedef struct efg_frame {
-    uintptr_t pc, sp, bp;           /* where a function continues, and with which registers */
+    uintptr_t pc, sp;               /* where a function continues, and with which stack pointer */
+    const uintptr_t *from[EFG_KEPT];    /* where its registers are stored; NULL: unknown */
+    uintptr_t low, high;            /* the part of the stack that may be read */
+    efg_reads *reads;               /* or NULL */
 } efg_frame;
 
-/* How to unwind from an address. */
+/* How to unwind from an address. Bits are of registers. */
 typedef struct efg_rule {
     uint8_t reg;                    /* number of a register; 0: unknown */
-    bool bp_saved;
+    bool stored;                    /* the caller's stack pointer is not at reg + frame, but stored there */
+    bool outermost;                 /* there is no caller */
+    uint8_t saved, lost, from_bp;   /* saved: at the caller's stack pointer, or at %rbp, + at; lost: unknown */
     int32_t frame;                  /* from reg to where the caller's stack pointer will be */
-    int32_t bp;                     /* from there to the saved %rbp */
+    int32_t at[EFG_KEPT];
 } efg_rule;
 
 /* The rules of recent addresses by their hash; initially zero. */
-typedef struct efg_rules { uintptr_t pc[64]; efg_rule rule[64]; } efg_rules;
+typedef struct efg_rules { uintptr_t pc[256]; efg_rule rule[256]; } efg_rules;
+
+typedef enum efg_step { EFG_LOST, EFG_UP, EFG_OUTERMOST } efg_step;
 
 /* The function to which the wrapper with this frame address returns. */
 efg_frame efg_caller_frame(const void *frame);
-/* Moves to the function's caller. False: it is unknown how. Reads only memory of
- * the stack at the positions given by the tables for exceptions. */
-bool efg_unwind(efg_frame *f, efg_rules *rules);
+/* Moves to the function's caller, unless it has none or it is unknown how. */
+efg_step efg_unwind(efg_frame *f, efg_rules *rules);
+
+/* ---- core_path.c: call paths ---- */
+
+typedef struct efg_paths efg_paths;
+
+/* What is known about a thread's call paths: these have up to depth callsites.
+ * NULL when out of memory. */
+efg_paths *efg_paths_new(unsigned depth);
+
+/* Word of the call path of the call that returns to the address. frame is that of
+ * its wrapper. Sets *by_tool if the address is in a library preloaded before this
+ * one, and the path is that of the program's call of that library. */
+uint64_t efg_path_word(efg_paths *p, const void *address, const void *frame, bool *by_tool);
 
 /* ---- core_graph.c: nodes, edges, branch runs ---- */
 

@@ -93,7 +93,7 @@ static uint64_t module_word(const module_query *q)
     return efg_def(EFG_DEF_MODULE, word, NULL, 0, data, (uint32_t)(path + 1 + build));
 }
 
-uint64_t efg_place_word(const void *return_address)
+static uint64_t define_place(const void *return_address, uint64_t parent, uint32_t nwords)
 {
     module_query q = {.pc = (uintptr_t)return_address - 1};
     dl_iterate_phdr(visit_module, &q);
@@ -101,8 +101,15 @@ uint64_t efg_place_word(const void *return_address)
         return 0;
     if (q.path[0] == '\0')
         main_program_path(&q);
-    uint64_t words[2] = {module_word(&q), q.offset};
-    return efg_def(EFG_DEF_SITE, EFG_IDENT(xxh64(words, sizeof words)), words, 2, NULL, 0);
+    uint64_t words[3] = {module_word(&q), q.offset, parent};
+    return efg_def(EFG_DEF_SITE, EFG_IDENT(xxh64(words, nwords * sizeof *words)), words, nwords, NULL, 0);
+}
+
+uint64_t efg_place_word(const void *return_address) { return define_place(return_address, 0, 2); }
+
+uint64_t efg_place_below(const void *return_address, uint64_t parent)
+{
+    return define_place(return_address, parent, 3);
 }
 
 /* ---- buffers ---- */

@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { FIRST_PLACES = 256 };
+enum { FIRST_PLACES = 256, MAX_DEPTH = 1000 };
 
 typedef struct stream {
     efg_stream pub;             /* first: wrappers hold a pointer to it */
@@ -37,6 +37,7 @@ static seg_stream *last_stream;
 static pthread_key_t thread_key;
 static uint32_t options;
 static bool count_polls;
+static unsigned path_depth;     /* of call paths; 0: they are not recorded */
 static pid_t owner;
 
 /* ---- streams ---- */
@@ -85,6 +86,7 @@ static stream *open_stream(void)
     s->pub.w = s->seg->words;
     s->pub.call_tick = &s->seg->call_tick;
     s->counts = s->special = count_polls;
+    s->pub.paths = path_depth != 0 ? efg_paths_new(path_depth) : NULL;
     s->seg->tid = (uint64_t)syscall(SYS_gettid);
     s->last_end = s->graph->clock = s->seg->first_tick = efg_ticks();
     efg_tls.s = &s->pub;
@@ -252,10 +254,26 @@ static uint64_t place_word(efg_stream *t, const void *address)
     return word;
 }
 
+static inline uint64_t path_word(efg_stream *t, const void *address)
+{
+    bool by_tool;
+    uint64_t word = efg_path_word(t->paths, address, efg_tls.guard, &by_tool);
+    if (unlikely(by_tool))
+        t->w[0] &= ~EFG_BY_PMPI;            /* the name by which the tool was called is unknown */
+    return word;
+}
+
+uint64_t efg_function_word(efg_stream *t, const void *function)
+{
+    return t->paths != NULL ? efg_place_word(function) : place_word(t, function);
+}
+
 uint64_t efg_new_site(efg_stream *t, const void *address)
 {
-    if (t->by_pmpi)
+    if (unlikely(t->by_pmpi))
         end_by_pmpi(t);
+    if (t->paths != NULL)
+        return path_word(t, address);
     if (!efg_in_tool(address))
         return place_word(t, address);
     const void *program = efg_behind_tools(t, efg_tls.guard, address);
@@ -290,9 +308,12 @@ static void say(const char *what, const char *why)
 static uint32_t read_options(void)
 {
     const char *q = efg_setting("EFG_QUERIES"), *b = efg_setting("EFG_BUFFERS"), *p = efg_setting("EFG_POLLS");
+    const char *c = efg_setting("EFG_CALLPATH");
+    long depth = c != NULL ? strtol(c, NULL, 10) : 0;
+    path_depth = depth > 0 && depth <= MAX_DEPTH ? (unsigned)depth : 0;
     count_polls = p != NULL && strcmp(p, "totals") == 0;
     return (q != NULL && *q == '1' ? 1u : 0) | (b != NULL && *b == '1' ? 2u : 0)
-           | (count_polls ? 16u : 0);
+           | (count_polls ? 16u : 0) | path_depth << 16;
 }
 
 static uint32_t demote_bound(void)

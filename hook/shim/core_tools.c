@@ -59,9 +59,7 @@ bool efg_in_tool(const void *address)
     return false;
 }
 
-/* Reports whether threads start there, or functions for the start and the end of
- * a process are called from there. */
-static bool in_system(const void *address)
+bool efg_in_system(const void *address)
 {
     static const char *const names[] = {"libc.so", "libc-", "libpthread", "ld-linux", "ld-2"};
     Dl_info info;
@@ -74,7 +72,7 @@ static bool in_system(const void *address)
     return false;
 }
 
-/* A thread's state: the last answer of in_system, because loops ask for the same
+/* A thread's state: the last answer of efg_in_system, because loops ask for the same
  * place. */
 struct efg_tools {
     const void *address;
@@ -98,14 +96,14 @@ const void *efg_behind_tools(efg_stream *t, const void *frame, const void *addre
         return NULL;
     /* The wrapper of a Fortran name is called by a function of this library. */
     for (unsigned i = 0; f.pc != (uintptr_t)address; i++)
-        if (i == 2 || !efg_unwind(&f, &own->rules))
+        if (i == 2 || efg_unwind(&f, &own->rules) != EFG_UP)
             return NULL;
     for (unsigned i = 0; efg_in_tool((const void *)f.pc); i++)
-        if (i == HIGHEST || !efg_unwind(&f, &own->rules))
+        if (i == HIGHEST || efg_unwind(&f, &own->rules) != EFG_UP)
             return NULL;
     const void *at = (const void *)f.pc;
     if (own->address != at) {
-        own->system = in_system(at);
+        own->system = efg_in_system(at);
         own->address = at;
     }
     return own->system ? NULL : at;

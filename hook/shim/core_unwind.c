@@ -1,9 +1,10 @@
 /* One call up the stack, for x86-64: according to the tables for exceptions
  * (.eh_frame) of the function at a call. Only the rules that compilers generate
  * for C, C++ and Fortran are supported: the frame is at an offset from the stack
- * pointer or from %rbp, and %rbp is saved at an offset from the frame. That costs
- * a lookup in a table of places; the general way would cost a microsecond per
- * call. */
+ * pointer or from a register that calls preserve, or at an address that is stored
+ * at such an offset (functions that align their stack); and these registers are
+ * saved at offsets from the frame or from %rbp. That costs a lookup in a table of
+ * places; the general way would cost a microsecond per call. */
 #define _GNU_SOURCE
 #include "core_internal.h"
 
@@ -11,10 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BP = 6, SP = 7, RA = 16 };                  /* numbers of registers */
+enum { BP = 6, SP = 7, RA = 16, NONE = 0xff };     /* numbers of registers */
 enum { DATAREL_S4 = 0x3b, PCREL_S4 = 0x1b, UDATA4 = 0x03 };
+enum { OP_DEREF = 0x06, OP_BREG0 = 0x70, OP_BREG31 = 0x8f };
 
-typedef efg_rule rule;          /* reg is SP or BP */
+typedef efg_rule rule;          /* reg is a number, 0 for an unknown frame */
+
+/* The place of a register among those that calls preserve, NONE for others. */
+static unsigned kept(uint64_t reg)
+{
+    static const uint8_t place[EFG_KEPT] = {BP, 3, 12, 13, 14, 15};
+    for (unsigned i = 0; i < EFG_KEPT; i++)
+        if (place[i] == reg)
+            return i;
+    return NONE;
+}
 
 /* ---- reading ---- */
 
@@ -117,26 +129,65 @@ typedef struct machine {
     bool has_saved;
 } machine;
 
-static void bp_at(machine *m, uint64_t reg, int64_t factored)
+/* The register is saved at a distance from the frame, or from %rbp. */
+static void saved_at(machine *m, uint64_t reg, int64_t distance, bool from_bp)
 {
-    if (reg == BP) {
-        m->now.bp_saved = true;
-        m->now.bp = (int32_t)(factored * m->c->data);
-    } else if (reg == RA && factored * m->c->data != -8) {
+    unsigned k = kept(reg);
+    if (reg == RA && (distance != -8 || from_bp))
         m->r.failed = true;
-    }
+    if (k == NONE)
+        return;
+    m->now.saved |= (uint8_t)(1u << k);
+    m->now.lost &= (uint8_t)~(1u << k);
+    m->now.from_bp = (uint8_t)((m->now.from_bp & ~(1u << k)) | (unsigned)from_bp << k);
+    m->now.at[k] = (int32_t)distance;
 }
 
+static void factored_at(machine *m, uint64_t reg, int64_t factored)
+{
+    saved_at(m, reg, factored * m->c->data, false);
+}
+
+/* Where it is saved cannot be said. */
 static void lost(machine *m, uint64_t reg)
 {
-    if (reg == BP || reg == RA)
-        m->r.failed = true;
+    unsigned k = kept(reg);
+    m->r.failed |= reg == RA;
+    if (k != NONE)
+        m->now.lost |= (uint8_t)(1u << k);
+}
+
+static void undefined(machine *m, uint64_t reg)
+{
+    if (reg == RA)
+        m->now.outermost = true;
+    else
+        lost(m, reg);
+}
+
+/* The register has the value that it has in the function's caller. */
+static void same(machine *m, uint64_t reg)
+{
+    unsigned k = kept(reg);
+    if (k == NONE)
+        return;
+    m->now.saved &= (uint8_t)~(1u << k);
+    m->now.lost &= (uint8_t)~(1u << k);
+}
+
+static void initially(machine *m, uint64_t reg)
+{
+    unsigned k = kept(reg);
+    same(m, reg);
+    if (k != NONE && m->first.saved >> k & 1)
+        saved_at(m, reg, m->first.at[k], m->first.from_bp >> k & 1);
 }
 
 static void frame_is(machine *m, uint64_t reg, int64_t offset)
 {
-    m->now.reg = reg == BP || reg == SP ? (uint8_t)reg : 0;
+    m->now.reg = reg == SP || kept(reg) != NONE ? (uint8_t)reg : 0;
     m->now.frame = (int32_t)offset;
+    m->now.stored = false;
 }
 
 /* The instructions whose operand is in the same byte. */
@@ -144,8 +195,8 @@ static void short_step(machine *m, uint8_t op)
 {
     switch (op >> 6) {
     case 1: m->at += (op & 0x3f) * m->c->code; break;                        /* advance_loc */
-    case 2: bp_at(m, op & 0x3f, (int64_t)uleb(&m->r)); break;                /* offset */
-    default: if ((op & 0x3f) == BP) m->now.bp_saved = m->first.bp_saved; break;  /* restore */
+    case 2: factored_at(m, op & 0x3f, (int64_t)uleb(&m->r)); break;          /* offset */
+    default: initially(m, op & 0x3f); break;                                 /* restore */
     }
 }
 
@@ -163,9 +214,53 @@ static void restore(machine *m)
     m->has_saved = false;
 }
 
-static void expression(machine *m, uint64_t reg)
+/* Reads an expression that is a register plus an offset, perhaps dereferenced.
+ * False if it is another one. */
+static bool simple_expression(reader *r, uint64_t *reg, int64_t *offset, bool *deref)
 {
-    lost(m, reg);
+    uint64_t length = uleb(r);
+    reader e = *r;
+    skip(r, length);
+    e.end = r->p;
+    if (r->failed || e.p == e.end)
+        return false;
+    uint8_t op = (uint8_t)fixed(&e, 1);
+    *reg = (uint64_t)(op - OP_BREG0);
+    *offset = sleb(&e);
+    *deref = e.p < e.end && *e.p == OP_DEREF;
+    e.p += *deref;
+    return op >= OP_BREG0 && op <= OP_BREG31 && !e.failed && e.p == e.end;
+}
+
+static void frame_expression(machine *m)
+{
+    uint64_t reg;
+    int64_t offset;
+    bool deref;
+    if (simple_expression(&m->r, &reg, &offset, &deref)) {
+        frame_is(m, reg, offset);
+        m->now.stored = deref;
+    } else {
+        m->now.reg = 0;
+    }
+}
+
+/* A register is saved at an address. */
+static void saved_expression(machine *m)
+{
+    uint64_t saved = uleb(&m->r), reg;
+    int64_t offset;
+    bool deref;
+    if (simple_expression(&m->r, &reg, &offset, &deref) && reg == BP && !deref)
+        saved_at(m, saved, offset, true);
+    else
+        lost(m, saved);
+}
+
+/* A register has a value. */
+static void value_expression(machine *m)
+{
+    lost(m, uleb(&m->r));
     skip(&m->r, uleb(&m->r));
 }
 
@@ -183,21 +278,24 @@ static void step(machine *m)
     case 0x02: m->at += fixed(r, 1) * m->c->code; break;                /* advance_loc1 */
     case 0x03: m->at += fixed(r, 2) * m->c->code; break;
     case 0x04: m->at += fixed(r, 4) * m->c->code; break;
-    case 0x05: reg = uleb(r); bp_at(m, reg, (int64_t)uleb(r)); break;   /* offset_extended */
-    case 0x06: if (uleb(r) == BP) m->now.bp_saved = m->first.bp_saved; break;
-    case 0x07: lost(m, uleb(r)); break;                                 /* undefined */
-    case 0x08: if (uleb(r) == BP) m->now.bp_saved = false; break;       /* same_value */
+    case 0x05: reg = uleb(r); factored_at(m, reg, (int64_t)uleb(r)); break; /* offset_extended */
+    case 0x06: initially(m, uleb(r)); break;
+    case 0x07: undefined(m, uleb(r)); break;
+    case 0x08: same(m, uleb(r)); break;                                 /* same_value */
     case 0x09: reg = uleb(r); uleb(r); lost(m, reg); break;             /* register */
     case 0x0a: remember(m); break;
     case 0x0b: restore(m); break;
     case 0x0c: reg = uleb(r); frame_is(m, reg, (int64_t)uleb(r)); break;    /* def_cfa */
     case 0x0d: frame_is(m, uleb(r), m->now.frame); break;
     case 0x0e: m->now.frame = (int32_t)uleb(r); break;
-    case 0x0f: skip(r, uleb(r)); m->now.reg = 0; break;                 /* def_cfa_expression */
-    case 0x10: case 0x16: expression(m, uleb(r)); break;
-    case 0x11: reg = uleb(r); bp_at(m, reg, sleb(r)); break;
+    case 0x0f: frame_expression(m); break;                              /* def_cfa_expression */
+    case 0x10: saved_expression(m); break;
+    case 0x11: reg = uleb(r); factored_at(m, reg, sleb(r)); break;
     case 0x12: reg = uleb(r); frame_is(m, reg, sleb(r) * m->c->data); break;
     case 0x13: m->now.frame = (int32_t)(sleb(r) * m->c->data); break;
+    case 0x14: reg = uleb(r); uleb(r); lost(m, reg); break;             /* val_offset */
+    case 0x15: reg = uleb(r); sleb(r); lost(m, reg); break;
+    case 0x16: value_expression(m); break;
     case 0x2e: uleb(r); break;                                          /* GNU_args_size */
     default: r->failed = true; break;
     }
@@ -290,7 +388,7 @@ static uintptr_t entry_of(uintptr_t pc)
 
 static const rule *rule_at(uintptr_t pc, efg_rules *rules)
 {
-    unsigned i = (unsigned)(pc * 0x9E3779B185EBCA87ull >> 58);
+    unsigned i = (unsigned)(pc * 0x9E3779B185EBCA87ull >> 56);
     if (rules->pc[i] != pc) {
         uintptr_t entry = entry_of(pc - 1);     /* the call is in the function, what follows may not be */
         rules->rule[i] = entry != 0 ? rule_in(entry, pc - 1) : (rule){0};
@@ -299,23 +397,92 @@ static const rule *rule_at(uintptr_t pc, efg_rules *rules)
     return &rules->rule[i];
 }
 
+_Static_assert(sizeof ((efg_rules *)0)->pc / sizeof(uintptr_t) == 256, "the hash has 8 bits");
+
+/* Enters that what is found depends on a word of the stack; NULL is none. */
+static void note(efg_frame *f, const uintptr_t *word)
+{
+    efg_reads *log = f->reads;
+    if (log == NULL || word == NULL)
+        return;
+    if (log->n < log->cap)
+        log->word[log->n] = word;
+    log->n++;
+}
+
+/* The word at an address, NULL if it is not in the part of the stack that may be
+ * read. */
+static const uintptr_t *word_at(const efg_frame *f, uintptr_t at)
+{
+    bool ours = at % sizeof at == 0 && at >= f->low && at <= f->high - sizeof at;
+    return ours ? (const uintptr_t *)at : NULL;
+}
+
+/* The value of a register that rules may refer to; false if it is unknown. */
+static bool value_of(efg_frame *f, unsigned reg, uintptr_t *value)
+{
+    unsigned k = kept(reg);
+    if (reg == SP) {
+        *value = f->sp;
+        return true;
+    }
+    if (k == NONE || f->from[k] == NULL)
+        return false;
+    note(f, f->from[k]);
+    *value = *f->from[k];
+    return true;
+}
+
+/* Where the caller's stack pointer will be; 0: unknown. */
+static uintptr_t frame_of(efg_frame *f, const rule *r)
+{
+    uintptr_t at;
+    if (!value_of(f, r->reg, &at))
+        return 0;
+    at += (uintptr_t)(intptr_t)r->frame;
+    if (!r->stored)
+        return at;
+    const uintptr_t *word = word_at(f, at);
+    note(f, word);
+    return word != NULL ? *word : 0;
+}
+
+/* The places where the caller's registers are saved. */
+static void restore_registers(efg_frame *f, const rule *r, uintptr_t up)
+{
+    uintptr_t bp = 0;
+    bool has_bp = r->from_bp != 0 && value_of(f, BP, &bp);
+    for (unsigned k = 0; k < EFG_KEPT; k++) {
+        bool by_bp = r->from_bp >> k & 1;
+        if (r->lost >> k & 1)
+            f->from[k] = NULL;
+        else if (r->saved >> k & 1)
+            f->from[k] = by_bp && !has_bp ? NULL : word_at(f, (by_bp ? bp : up) + (uintptr_t)(intptr_t)r->at[k]);
+    }
+}
+
 efg_frame efg_caller_frame(const void *frame)
 {
     const uintptr_t *w = frame;
-    return (efg_frame){.pc = w[1], .sp = (uintptr_t)(w + 2), .bp = w[0]};
+    return (efg_frame){
+        .pc = w[1], .sp = (uintptr_t)(w + 2), .low = (uintptr_t)w, .high = UINTPTR_MAX & ~(uintptr_t)7, .from = {w},
+    };
 }
 
-bool efg_unwind(efg_frame *f, efg_rules *rules)
+efg_step efg_unwind(efg_frame *f, efg_rules *rules)
 {
     const rule *r = rule_at(f->pc, rules);
-    if (r->reg == 0)
-        return false;
-    uintptr_t up = (r->reg == SP ? f->sp : f->bp) + (uintptr_t)(intptr_t)r->frame;
-    if (up <= f->sp || up % 8 != 0)
-        return false;
-    if (r->bp_saved)
-        f->bp = *(const uintptr_t *)(up + (uintptr_t)(intptr_t)r->bp);
-    f->pc = ((const uintptr_t *)up)[-1];
+    if (r->outermost)
+        return EFG_OUTERMOST;
+    uintptr_t up = r->reg != 0 ? frame_of(f, r) : 0;
+    const uintptr_t *ra = up > f->sp ? word_at(f, up - sizeof up) : NULL;
+    if (ra == NULL)
+        return EFG_LOST;
+    restore_registers(f, r, up);
+    note(f, ra);
+    if (*ra == 0)
+        return EFG_OUTERMOST;
+    f->pc = *ra;
     f->sp = up;
-    return f->pc != 0;
+    return EFG_UP;
 }

@@ -72,6 +72,7 @@ typedef struct efg_stream {
     uint32_t places_aside;  /* places_size, while that is 0 for a call by a PMPI_ name */
     bool by_pmpi;           /* a call by a PMPI_ name is being entered */
     bool counted;           /* the last event was a poll that is only counted */
+    struct efg_paths *paths;    /* of calls, if they are recorded: then places is empty; or NULL */
     struct efg_tools *tools;    /* what is known about libraries preloaded before this one; or NULL */
     efg_vecref vec[EFG_MAX_WORDS];
 } efg_stream;
@@ -205,6 +206,9 @@ static inline uint64_t efg_site_word(efg_stream *t, const void *return_address)
     }
     return efg_new_site(t, return_address);
 }
+
+/* Word of a function's address, as if a call returned there. */
+uint64_t efg_function_word(efg_stream *t, const void *function);
 
 uint64_t efg_string_word(const char *s, size_t len);
 uint64_t efg_def(enum efg_def_kind kind, uint64_t word, const uint64_t *words, uint32_t n,

@@ -203,7 +203,7 @@ static void efg_find_daemon(void)
  * daemon. What is loaded, and where it is recorded, it may not. */
 static const char *efg_of_job(const char *name)
 {
-    static const char *const how[] = { "EFG_TIME", "EFG_POLLS", "EFG_QUERIES", "EFG_BUFFERS" };
+    static const char *const how[] = { "EFG_TIME", "EFG_POLLS", "EFG_QUERIES", "EFG_BUFFERS", "EFG_CALLPATH" };
     for (size_t i = 0; i < sizeof how / sizeof *how; i++)
         if (strcmp(name, how[i]) == 0)
             return secure_getenv(name);

@@ -26,6 +26,7 @@ type Info struct {
 	Polls     string    `json:"polls,omitempty"`
 	Queries   bool      `json:"queries"`
 	Buffers   bool      `json:"buffers"`
+	CallPath  int       `json:"callPath,omitempty"` // most calls of a path; 0: none are recorded
 	Programs  []string  `json:"programs"`
 	MPI       []string  `json:"mpi"`
 	Hosts     []string  `json:"hosts"`
@@ -96,7 +97,7 @@ func NewInfo(path string, r *runfile.Run, all bool, most int) (*Info, error) {
 	s := &Info{
 		Schema: "efg-info/1", File: path, Bytes: r.Size(), Tool: m.Tool, Command: m.Command, Launcher: m.Launcher, Started: time.Unix(0, m.Started).UTC(),
 		Seconds: max(0, float64(m.Ended-m.Started)/1e9), Ended: m.Ended != 0, Time: m.Time,
-		Polls: m.Polls, Queries: m.Queries, Buffers: m.Buffers, Processes: len(r.Procs), Missing: missing(r),
+		Polls: m.Polls, Queries: m.Queries, Buffers: m.Buffers, CallPath: m.CallPath, Processes: len(r.Procs), Missing: missing(r),
 		Streams: []Stream{},
 	}
 	if s.Ended && !m.StatusUnknown {

@@ -241,6 +241,7 @@ const (
 	optionQueries = 1
 	optionBuffers = 2
 	optionTotals  = 16
+	optionDepth   = 16 // the first of the bits of the depth of call paths
 )
 
 // metaOf returns the metadata of a run from one process: a segment does not have the launcher's
@@ -255,7 +256,8 @@ func metaOf(s *segment.Segment, tool string) (runfile.Meta, error) {
 		time = runfile.TraceTime(h.TimeError, h.TimeBudget)
 	}
 	m := runfile.Meta{
-		Tool: tool, Command: s.Process.Command, Started: int64(h.StartReal), Time: time, StatusUnknown: true,
+		CallPath: int(h.Options >> optionDepth),
+		Tool:     tool, Command: s.Process.Command, Started: int64(h.StartReal), Time: time, StatusUnknown: true,
 		Queries: h.Options&optionQueries != 0, Buffers: h.Options&optionBuffers != 0,
 	}
 	if h.Options&optionTotals != 0 {

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "logger.h"
 #include "output.h"
+#include "paths.h"
 #include "values.h"
 
 #include <dlfcn.h>
@@ -13,7 +14,8 @@
 #include <unistd.h>
 
 typedef struct log_thread {
-    out_file out;
+    out_file out, paths;
+    int has_paths;
     void *frame;    /* of the outermost wrapper that runs, or NULL */
     int pending;    /* its line is not complete */
 } log_thread;
@@ -114,9 +116,14 @@ static log_thread *new_thread(void)
 {
     char path[4096];
     log_thread *t = calloc(1, sizeof *t);
-    snprintf(path, sizeof path, "%s/%d.%d.log", getenv("LOGGER_DIR"), (int)getpid(),
-             atomic_fetch_add(&thread_count, 1));
-    if (!t || out_open(&t->out, path) != 0) {
+    int number = atomic_fetch_add(&thread_count, 1), failed = !t;
+    snprintf(path, sizeof path, "%s/%d.%d.log", getenv("LOGGER_DIR"), (int)getpid(), number);
+    failed = failed || out_open(&t->out, path) != 0;
+    if (!failed && (t->has_paths = paths_wanted())) {
+        snprintf(path, sizeof path, "%s/%d.%d.paths", getenv("LOGGER_DIR"), (int)getpid(), number);
+        failed = out_open(&t->paths, path) != 0;
+    }
+    if (failed) {
         perror("logger");
         _exit(97);
     }
@@ -297,6 +304,8 @@ int log_begin(log_call *c, const log_proc *p, enum log_lang lang, int64_t *args,
     c->lang = lang;
     c->many = NULL;
     put_inputs(c);
+    if (t->has_paths)
+        paths_put(&t->paths, p->name);
     replace_statuses(c);
     return 1;
 }

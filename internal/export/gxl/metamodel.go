@@ -40,7 +40,7 @@ type association struct {
 // traceClass is the class of the graph that holds the trace.
 var traceClass = class{name: "MPITrace", parent: "Trace", attrs: []attribute{
 	{"efg.version", domInt}, {"efg.tool", domString}, {"efg.command", domSeq}, {"efg.launcher", domSeq}, {"efg.status", domInt}, {"efg.status_unknown", domBool}, {"efg.time", domString},
-	{"efg.polls", domString}, {"efg.queries", domBool}, {"efg.buffers", domBool},
+	{"efg.polls", domString}, {"efg.queries", domBool}, {"efg.buffers", domBool}, {"efg.callpath", domInt},
 }}
 
 var classes = []class{

@@ -289,6 +289,7 @@ func (r *reader) meta(o *object) error {
 		Tool: f.text("efg.tool"), Command: f.list("efg.command"), Launcher: f.list("efg.launcher"), Status: int(f.int("efg.status", 32, -1<<31)), StatusUnknown: f.bool("efg.status_unknown"),
 		Started: f.int("StartTime", 64, -1<<63), Ended: f.int("EndTime", 64, -1<<63),
 		Time: f.text("efg.time"), Polls: f.text("efg.polls"), Queries: f.bool("efg.queries"), Buffers: f.bool("efg.buffers"),
+		CallPath: int(f.int("efg.callpath", 16, 0)),
 	}
 	if f.err != nil {
 		return r.errorf("trace: %w", f.err)

@@ -34,7 +34,7 @@ func Write(out io.Writer, run *runfile.Run, sel export.Selection, progress func(
 		stubs: map[int]bool{}, progress: progress}
 	w.p.file.w = out
 	w.p.w = bufio.NewWriterSize(&w.p.file, 1<<16)
-	sites, err := run.Sites()
+	sites, err := run.StoredSites()
 	if err != nil {
 		return err
 	}
@@ -103,6 +103,9 @@ func (w *writer) begin(sites []runfile.Site) {
 	p.text("efg.polls", m.Polls)
 	p.bool("efg.queries", m.Queries)
 	p.bool("efg.buffers", m.Buffers)
+	if m.CallPath > 0 {
+		p.int("efg.callpath", int64(m.CallPath))
+	}
 	p.raw("\n")
 	p.node("scenario", "Scenario")
 	p.text("desc", strings.Join(m.Command, " "))

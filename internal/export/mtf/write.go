@@ -96,7 +96,7 @@ func (w *writer) begin(run *runfile.Run, sel *export.Selection) error {
 	w.uint(w.version)
 	w.data(about)
 	w.write()
-	sites, err := run.Sites()
+	sites, err := run.StoredSites()
 	if err != nil {
 		return err
 	}

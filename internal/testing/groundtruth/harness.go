@@ -82,6 +82,9 @@ func (b *Bench) Build(ctx context.Context, source string) (string, error) {
 	}
 	program := filepath.Join(b.Dir, strings.TrimSuffix(name, ext))
 	compiler, args := b.CC, append([]string{}, compilerFlags...)
+	if name == "paths.c" {
+		args = append(args, "-O2", "-fomit-frame-pointer")
+	}
 	if ext != ".c" {
 		program += ext[1:]
 		compiler, args = b.FC, []string{"-O1", "-g", "-fallow-argument-mismatch", "-w", "-J", b.Dir}
@@ -151,6 +154,13 @@ func (b *Bench) BothBrief(ctx context.Context, file, logs string, n int, prog ..
 // BothTotals is Both, but of polls that complete nothing only the number is recorded.
 func (b *Bench) BothTotals(ctx context.Context, file, logs string, n int, prog ...string) (Result, error) {
 	return b.both(ctx, []string{"--queries", "--polls", "totals"}, file, logs, n, prog...)
+}
+
+// BothPaths is BothBrief with call paths: those of the logger are libunwind's.
+func (b *Bench) BothPaths(ctx context.Context, file, logs string, n int, prog ...string) (Result, error) {
+	env := append(b.preload(b.Logger), "LOGGER_DIR="+logs, "LOGGER_PATHS=1")
+	before := []string{b.Efg, "run", "-o", file, "--callpath=500", "--", "sh", "-c", launchAndWait, "sh"}
+	return Run(ctx, b.MPI, before, env, n, prog...)
 }
 
 func (b *Bench) both(ctx context.Context, flags []string, file, logs string, n int, prog ...string) (Result, error) {

@@ -1,0 +1,92 @@
+package runfile
+
+import (
+	"slices"
+
+	"github.com/efg-tools/efg/efg"
+)
+
+// A file has the place of each callsite once, whatever the number of paths that lead there. Paths
+// follow from the processes' definitions.
+
+// WithoutPaths returns the callsites of a file as it stores them: those of call paths become those of
+// their last calls. It may return several of one word.
+func WithoutPaths(sites []Site) []Site {
+	sites = slices.Clone(sites)
+	for i := range sites {
+		s := &sites[i]
+		if s.ref.module != "" {
+			s.Word = s.ref.word()
+		}
+		s.Parent = 0
+	}
+	return sites
+}
+
+// StoredSites returns the callsites as the file stores them, without call paths, in their order.
+func (r *Run) StoredSites() ([]Site, error) {
+	sites, err := r.Sites()
+	if err != nil || r.features&featurePaths == 0 {
+		return sites, err
+	}
+	return uniqueSites(WithoutPaths(sites)), nil
+}
+
+// withPaths adds the call paths that processes define to the callsites.
+func (r *Run) withPaths(sites []Site) ([]Site, error) {
+	places := make(map[siteRef]*Site, len(sites))
+	for i := range sites {
+		places[sites[i].ref] = &sites[i]
+	}
+	paths := slices.Clone(sites)
+	seen := map[uint64]bool{}
+	classes := map[ClassKey]bool{}
+	for i := range r.Procs {
+		fresh, err := r.hasNewDefs(i, classes)
+		if err != nil {
+			return nil, err
+		}
+		if !fresh {
+			continue
+		}
+		x, err := r.defs(i)
+		if err != nil {
+			return nil, err
+		}
+		for k := range x.list {
+			if d := &x.list[k]; d.Kind == efg.DefSite && len(d.Words) == pathWords && !seen[d.Word] {
+				seen[d.Word] = true
+				paths = append(paths, pathSite(x, d, places))
+			}
+		}
+	}
+	return paths, nil
+}
+
+// hasNewDefs reports whether no process of these classes has the definitions of Procs[i], and adds their
+// class.
+func (r *Run) hasNewDefs(i int, classes map[ClassKey]bool) (bool, error) {
+	keys, err := r.memberKeys(int(r.Procs[i].defs), recordDefs)
+	if err != nil {
+		return false, err
+	}
+	key := keys.list[r.Procs[i].ordinal]
+	fresh := !classes[key]
+	classes[key] = true
+	return fresh, nil
+}
+
+// pathSite returns the callsite of a path with its parent.
+func pathSite(x *defIndex, d *efg.Def, places map[siteRef]*Site) Site {
+	s := Site{Word: d.Word, Parent: d.Words[pathWords-1]}
+	ref, ok := siteOf(x, d.Word)
+	if !ok {
+		s.Place = "unknown"
+		return s
+	}
+	s.ref, s.Place = ref, ref.place()
+	if known := places[ref]; known != nil {
+		s.Place, s.Func = known.Place, known.Func
+	}
+	return s
+}
