@@ -24,6 +24,7 @@ probe() {
     scalapack-mpi-test) compgen -G '/usr/lib/*/scalapack/openmpi-tests/xdlu' ;;
     netpipe-mpich2) have NPmpich2 ;;
     zstd) have zstd ;;
+    libunwind8) compgen -G "/usr/lib/*/libunwind.so.8" ;;
     chromium) have chromium ;;
     nodejs) have node ;;
     npm) have npm ;;
@@ -128,7 +129,7 @@ cd "$(dirname "$0")/.."
 demo=(gcc libc6-dev openmpi-bin libopenmpi-dev)
 all=("${demo[@]}" binutils g++ gfortran mpich libmpich-dev python3-mpi4py
     lammps hpcc scalapack-mpi-test netpipe-mpich2 zstd chromium nodejs npm libslurm-dev libsystemd-shared
-    iproute2 util-linux curl python3-pandas protobuf-compiler otf2-tools libotf2-trace-dev python3-otf2 libsimgrid-dev)
+    iproute2 util-linux curl python3-pandas protobuf-compiler otf2-tools libotf2-trace-dev python3-otf2 libsimgrid-dev libunwind8)
 case ${1:-} in
 demo) packages=("${demo[@]}") ;;
 test) packages=("${all[@]}") ;;

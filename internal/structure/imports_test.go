@@ -116,6 +116,7 @@ var mayImportInTests = map[string][]string{
 	"efg/runfile":                  {"efg/text", "internal/testing/sim"},
 	"efg":                          {"efg/text", "internal/testing/sim", "efg/runfile"},
 	"internal/segment":             {"efg/runfile"},
+	"internal/testing/groundtruth": {"signature", "efg", "efg/runfile", "reconstruct"},
 	"internal/testing/sim":         {"reconstruct", "internal/segment", "internal/testing/groundtruth"},
 	"internal/analysis":            {"internal/analysis/check", "internal/analysis/diff", "internal/testing/sim", "internal/testing/testrun"},
 	"internal/web":                 {"internal/testing/sim"},
