@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -36,8 +37,8 @@ docs/replay.md says more.`,
   efg generate jacobi.efg -o jacobi-half --compute 0.5 --compute-with sleep`,
 		Args:              argCount(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeRuns(1, false),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return generateProgram(args[0], &opt)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return generateProgram(args[0], &opt, cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
@@ -68,7 +69,7 @@ func (opt *generateOptions) options(path string) (*generate.Options, error) {
 	return to, nil
 }
 
-func generateProgram(path string, opt *generateOptions) error {
+func generateProgram(path string, opt *generateOptions, errOut io.Writer) error {
 	to, err := opt.options(path)
 	if err != nil {
 		return err
@@ -78,9 +79,16 @@ func generateProgram(path string, opt *generateOptions) error {
 		return err
 	}
 	defer run.Close()
-	err = durable.WriteDir(opt.output, isGenerated, func(dir string) error { return generate.Write(dir, run, to) })
+	var open []string
+	err = durable.WriteDir(opt.output, isGenerated, func(dir string) (err error) {
+		open, err = generate.Write(dir, run, to)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
+	}
+	if len(open) > 0 {
+		fmt.Fprintf(errOut, "efg: outcomes that MPI leaves open are not forced, so the program may have other events than the run, or wait forever: %s\n", strings.Join(open, ", "))
 	}
 	return nil
 }

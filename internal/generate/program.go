@@ -34,17 +34,36 @@ type Options struct {
 }
 
 // Write writes a program that makes the calls of a run, and its Makefile, into an existing
-// directory.
-func Write(dir string, run *runfile.Run, opt *Options) error {
+// directory. It returns the procedures whose outcomes MPI leaves open, so that the program may
+// have other events than the run.
+func Write(dir string, run *runfile.Run, opt *Options) (open []string, err error) {
 	procs, err := readProcesses(run)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	text := newEmitter(procs, opt).program()
 	if err := os.WriteFile(filepath.Join(dir, "main.c"), text, 0o644); err != nil {
-		return err
+		return nil, err
 	}
-	return os.WriteFile(filepath.Join(dir, "Makefile"), []byte(makefile), 0o644)
+	return openOutcomes(procs), os.WriteFile(filepath.Join(dir, "Makefile"), []byte(makefile), 0o644)
+}
+
+// openOutcomes are the procedures with calls whose outcomes MPI leaves open: receives and probes
+// from any source, and completions of any or some requests. They are sorted.
+func openOutcomes(procs []*process) []string {
+	found := map[string]bool{}
+	for _, p := range procs {
+		for _, n := range p.list() {
+			open := n.proc.Completes == signature.CompletesAny || n.proc.Completes == signature.CompletesSome
+			if source := n.proc.Roles.Source; source != 0 {
+				n.values[source].each(func(w uint64) { open = open || w == signature.AnySource })
+			}
+			if open {
+				found[n.proc.Name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
 }
 
 const makefile = `CC = mpicc

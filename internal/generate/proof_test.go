@@ -48,7 +48,7 @@ func prove(t *testing.T, b *groundtruth.Bench, line []string) {
 	if err := os.Mkdir(app, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := generate.Write(app, first, &generate.Options{ComputeWith: generate.Spin, Source: "run.efg"}); err != nil {
+	if _, err := generate.Write(app, first, &generate.Options{ComputeWith: generate.Spin, Source: "run.efg"}); err != nil {
 		t.Fatal(err)
 	}
 	out, err := exec.CommandContext(t.Context(), "make", "-s", "-C", app, "CC="+b.CC, "CFLAGS=-O2 -Wall -Wextra -Wpedantic -Werror").CombinedOutput()
