@@ -117,11 +117,18 @@ func (s series) join(part series, repeats uint64) series {
 // maxBack is the number of runs that can be repeated together.
 const maxBack = 64
 
-// fold replaces runs that recur one after another.
+// fold replaces runs that recur one after another, except those that a repeat refers to: repeats
+// do not nest.
 func (s series) fold() series {
+	repeated := make([]bool, len(s))
+	for i, r := range s {
+		for k := i - int(r.Back); r.Count == 0 && k <= i; k++ {
+			repeated[k] = true
+		}
+	}
 	var out series
 	for i := 0; i < len(s); {
-		back, times := s.repeats(i)
+		back, times := s.repeats(i, repeated)
 		if times == 0 || back*times < 3 {
 			out = append(out, s[i])
 			i++
@@ -135,13 +142,13 @@ func (s series) fold() series {
 }
 
 // repeats finds runs from i on that recur: how many, and how often.
-func (s series) repeats(i int) (back, times int) {
+func (s series) repeats(i int, repeated []bool) (back, times int) {
 	for n := 1; n <= maxBack && i+2*n <= len(s); n++ {
-		if slices.ContainsFunc(s[i:i+n], func(r run) bool { return r.Count == 0 }) {
+		if slices.Contains(repeated[i:i+n], true) {
 			break
 		}
 		k := 0
-		for j := i + n; j+n <= len(s) && slices.Equal(s[i:i+n], s[j:j+n]); j += n {
+		for j := i + n; j+n <= len(s) && slices.Equal(s[i:i+n], s[j:j+n]) && !slices.Contains(repeated[j:j+n], true); j += n {
 			k++
 		}
 		if k*n > back*times {
