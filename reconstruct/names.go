@@ -99,6 +99,9 @@ var handlePrefix = map[signature.Kind]string{
 	signature.Errh: "errhandler:", signature.Keyval: "keyval:", signature.Sess: "session:",
 }
 
+// HandlePrefix is what the texts of handles of a kind begin with, "" if it has none.
+func HandlePrefix(kind signature.Kind) string { return handlePrefix[kind] }
+
 var defPrefix = map[efg.DefKind]string{
 	efg.DefComm: "comm:", efg.DefWin: "win:", efg.DefFile: "file:",
 	efg.DefType: "type:", efg.DefGroup: "group:", efg.DefOp: "op:",

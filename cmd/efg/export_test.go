@@ -33,7 +33,7 @@ func assembled(t *testing.T, name string) []byte {
 // verified.
 func TestExportAndImport(t *testing.T) {
 	want := assembled(t, "farm")
-	for format := range importers {
+	for _, format := range []string{"gxl", "mtf"} {
 		doc := "doc." + format
 		if _, errOut, status := efgRun(t, nil, "export", "a.efg", "-o", doc); status != 0 || errOut != "" {
 			t.Fatalf("%s: %d, %s", format, status, errOut)
@@ -92,7 +92,7 @@ func TestExportAndImportErrors(t *testing.T) {
 		{"export a.efg --format gxl --what x", "efg: --what x: --format gxl has no optional parts\n"},
 		{"import cut.gxl", "efg: efg import: -o FILE is missing\n"},
 		{"import none.gxl -o b.efg", "efg: open none.gxl: no such file or directory\n"},
-		{"import a.efg -o b.efg", "efg: a.efg: not written by efg export\n"},
+		{"import a.efg -o b.efg", "efg: a.efg: neither written by efg export nor a list of calls\n"},
 		{"import cut.gxl -o b.efg --format xyz", "efg: --format xyz: want "},
 		{"import cut.gxl -o b.efg", "efg: cut.gxl:2:15: not XML: unexpected EOF\n"},
 	} {
@@ -157,7 +157,7 @@ func TestImportInParts(t *testing.T) {
 			want := assembled(t, name)
 			t.Setenv("TMPDIR", t.TempDir())
 			for _, partSize = range []int{1, 3} {
-				for format := range importers {
+				for _, format := range []string{"gxl", "mtf"} {
 					out, _, _ := efgRun(t, nil, "export", "a.efg", "--format", format)
 					if _, errOut, status := efgRun(t, strings.NewReader(out), "import", "-", "-o", "b.efg"); status != 0 || errOut != "" {
 						t.Fatalf("%s: %d, %s", format, status, errOut)

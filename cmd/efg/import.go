@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,22 +18,49 @@ import (
 	"github.com/efg-tools/efg/internal/export"
 	"github.com/efg-tools/efg/internal/export/gxl"
 	"github.com/efg-tools/efg/internal/export/mtf"
+	"github.com/efg-tools/efg/internal/importer"
+	"github.com/efg-tools/efg/internal/importer/jsonl"
 )
 
-// importer reads a document of an exchange format; name is its name in errors.
-type importer func(name string, in io.Reader, sink export.Sink, progress func(bytes int64)) error
+// importFormat is a format of efg import.
+type importFormat struct {
+	name string
+	read func(src *importSource, times importer.Times, sink export.Sink, progress func(bytes int64)) error
+}
 
-// importers are the formats of efg import.
-var importers = map[string]importer{"gxl": gxl.Read, "mtf": mtf.Read}
+// importFormats are the formats of efg import.
+var importFormats = []*importFormat{
+	{name: "gxl", read: func(src *importSource, _ importer.Times, sink export.Sink, progress func(int64)) error {
+		return gxl.Read(src.path, src.in, sink, progress)
+	}},
+	{name: "mtf", read: func(src *importSource, _ importer.Times, sink export.Sink, progress func(int64)) error {
+		return mtf.Read(src.path, src.in, sink, progress)
+	}},
+	{name: "jsonl", read: func(src *importSource, times importer.Times, sink export.Sink, progress func(int64)) error {
+		in, err := src.seekable()
+		if err != nil {
+			return err
+		}
+		return jsonl.Read(src.path, in, times, sink, progress)
+	}},
+}
+
+func importNames() (names []string) {
+	for _, f := range importFormats {
+		names = append(names, f.name)
+	}
+	slices.Sort(names)
+	return names
+}
 
 func newImport() *cobra.Command {
-	var format, output string
+	var format, output, keep string
 	cmd := &cobra.Command{
 		Use:   "import INPUT -o FILE",
-		Short: "Create a run file from the output of efg export",
-		Long: `Create a run file from the output of efg export; "-" reads standard input. The input
-is checked first: an error is reported with its position, and no file is written. The
-events of whole streams must match the recorded hash.`,
+		Short: "Create a run file from what another program recorded, or efg export wrote",
+		Long: `Create a run file from what another program recorded, or efg export wrote; "-" reads
+standard input. docs/import.md describes the formats. The input is checked first: an error is
+reported with its position, and no file is written.`,
 		Example: `  efg import jacobi.gxl -o again.efg
   efg import jacobi.mtf -o again.efg`,
 		Args: argCount(cobra.ExactArgs(1)),
@@ -41,47 +68,118 @@ events of whole streams must match the recorded hash.`,
 			if output == "" {
 				return usageError("efg import: -o FILE is missing")
 			}
-			return importRun(args[0], format, output, cmd.InOrStdin(), cmd.ErrOrStderr())
+			return importRun(args[0], format, keep, output, cmd.InOrStdin(), cmd.ErrOrStderr())
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "", "gxl or mtf (default: detected from the input)")
+	cmd.Flags().StringVar(&format, "format", "", orList(importNames())+" (default: detected from the input)")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the run file")
-	completeWords(cmd, "format", slices.Sorted(maps.Keys(importers))...)
+	cmd.Flags().StringVar(&keep, "time", "trace=exact", "times to keep: off, stats (per node), or trace[=ERROR] (of each call, ERROR in percent, 5 by default, or exact); gxl and mtf keep all")
+	completeWords(cmd, "format", importNames()...)
+	completeWords(cmd, "time", "off", "stats", "trace", "trace=exact")
 	return cmd
 }
 
-func importRun(path, format, output string, in io.Reader, errOut io.Writer) error {
-	total := uint64(0)
+// importTimes reads --time.
+func importTimes(text string) (importer.Times, error) {
+	mode, value, given := strings.Cut(text, "=")
+	switch {
+	case text == "off":
+		return importer.Times{Off: true}, nil
+	case text == "stats":
+		return importer.Times{}, nil
+	case mode != "trace":
+		return importer.Times{}, usageError("--time %s: want off, stats or trace[=ERROR]", text)
+	case !given:
+		return importer.Times{Each: true, Parts: defaultError}, nil
+	}
+	parts, err := timeError(text, value)
+	return importer.Times{Each: true, Parts: uint32(parts)}, err
+}
+
+// importSource is an input of efg import.
+type importSource struct {
+	path  string
+	file  *os.File // nil: standard input
+	in    *bufio.Reader
+	spool *os.File
+}
+
+// openImport opens an input; total is its size, 0 if that is unknown.
+func openImport(path string, in io.Reader) (src *importSource, total uint64, err error) {
+	src = &importSource{path: path}
 	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			return usageError("%w", err)
+		if src.file, err = os.Open(path); err != nil {
+			return nil, 0, usageError("%w", err)
 		}
-		defer f.Close()
-		in = f
-		if st, err := f.Stat(); err == nil && st.Mode().IsRegular() {
+		in = src.file
+		if st, err := src.file.Stat(); err == nil && st.Mode().IsRegular() {
 			total = uint64(st.Size())
 		}
 	}
-	buffered := bufio.NewReaderSize(in, 1<<16)
+	src.in = bufio.NewReaderSize(in, 1<<16)
+	return src, total, nil
+}
+
+// seekable returns the input as a file that can be read twice: what cannot is copied. The copy has
+// no name, so it disappears with this process.
+func (src *importSource) seekable() (io.ReadSeeker, error) {
+	if src.file != nil {
+		if _, err := src.file.Seek(0, io.SeekStart); err == nil {
+			return src.file, nil
+		}
+	}
+	f, err := os.CreateTemp("", "efg-import-")
+	if err != nil {
+		return nil, err
+	}
+	src.spool = f
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, err
+	}
+	if _, err := io.Copy(f, src.in); err != nil {
+		return nil, err
+	}
+	_, err = f.Seek(0, io.SeekStart)
+	return f, err
+}
+
+func (src *importSource) close() {
+	for _, f := range []*os.File{src.file, src.spool} {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
+func importRun(path, format, keep, output string, in io.Reader, errOut io.Writer) error {
+	times, err := importTimes(keep)
+	if err != nil {
+		return err
+	}
+	src, total, err := openImport(path, in)
+	if err != nil {
+		return err
+	}
+	defer src.close()
 	if format == "" {
-		format = formatOf(buffered)
+		format = formatOf(src.in)
 	}
-	read := importers[format]
-	if read == nil && format != "" {
-		return usageError("--format %s: want gxl or mtf", format)
-	}
-	if read == nil {
-		return usageError("%s: not written by efg export", path)
+	i := slices.IndexFunc(importFormats, func(f *importFormat) bool { return f.name == format })
+	switch {
+	case i < 0 && format != "":
+		return usageError("--format %s: want %s", format, orList(importNames()))
+	case i < 0:
+		return usageError("%s: neither written by efg export nor a list of calls", path)
 	}
 	bar := newProgress(errOut, "bytes", total)
 	run := importedRun{}
 	defer run.close()
-	err := read(path, buffered, run.add, func(n int64) { bar.show(uint64(n)) })
+	err = importFormats[i].read(src, times, run.add, func(n int64) { bar.show(uint64(n)) })
 	bar.close()
 	var place *text.Error
 	var record *mtf.Error
-	if errors.As(err, &place) || errors.As(err, &record) {
+	var line *importer.LineError
+	if errors.As(err, &place) || errors.As(err, &record) || errors.As(err, &line) {
 		return &exitError{2, err}
 	}
 	if err != nil {
@@ -163,8 +261,11 @@ func formatOf(in *bufio.Reader) string {
 		return "mtf"
 	}
 	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
-	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("<")) {
+	switch head = bytes.TrimSpace(head); {
+	case bytes.HasPrefix(head, []byte("<")):
 		return "gxl"
+	case bytes.HasPrefix(head, []byte("{")):
+		return "jsonl"
 	}
 	return ""
 }

@@ -1,0 +1,38 @@
+package jsonl
+
+import (
+	"strings"
+	"testing"
+)
+
+// Mistakes are reported with the line.
+func TestMistakes(t *testing.T) {
+	const send = `{"rank":0,"op":"MPI_Send","args":{"count":1,"datatype":"MPI_INT","dest":1,"tag":5,"comm":"MPI_COMM_WORLD"}}` + "\n"
+	for text, want := range map[string]string{
+		"": "calls.jsonl:0: no calls", "{}": "calls.jsonl:1: no rank", send + "x": "calls.jsonl:2: column 1: want a value of JSON",
+		send + `{"rank":0,"op":"MPI_Sent"}`:                                                    `calls.jsonl:2: "MPI_Sent" is no MPI procedure`,
+		send + `{"rank":0,"op":"MPI_Send","args":{"to":1}}`:                                    `calls.jsonl:2: MPI_Send has no argument "to"`,
+		send + `{"rank":0,"op":"MPI_Send","args":{"dest":1.5}}`:                                `calls.jsonl:2: column 42: 1.5 is not an integer of 64 bits`,
+		send + `{"rank":0,"op":"MPI_Send","args":{"datatype":"MPI_INTEGRE"}}`:                  `calls.jsonl:2: datatype of MPI_Send: "MPI_INTEGRE" is not the name of a type`,
+		`{"rank":0,"seq":3,"op":"MPI_Init"}` + "\n" + `{"rank":0,"seq":5,"op":"MPI_Finalize"}`: `calls.jsonl:2: rank 0, thread 0: call 5 after 3`,
+		`{"rank":0,"op":"MPI_Init","t0":9}`:                                                    "calls.jsonl:1: want both t0 and t1, or none",
+		`{"rank":0,"op":"MPI_Init","t0":9,"t1":3}`:                                             "calls.jsonl:1: a call from 9 to 3",
+		`{"rank":0,"op":"MPI_Init","what":3}`:                                                  `calls.jsonl:1: unknown member "what"`,
+	} {
+		if _, err := read([]byte(text)); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// Any bytes are a run, or an error of one line.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(`{"rank":0,"op":"MPI_Irecv","args":{"count":1,"datatype":"type:1","source":1,"tag":5,"comm":"comm:2.1","request":7},"out":{},"t0":1,"t1":2}
+{"rank":0,"op":"MPI_Waitall","args":{"count":1,"array_of_requests":[7]},"out":{"statuses":[{"index":0,"source":1,"tag":5,"count":1}]},"t0":3,"t1":4}`))
+	f.Add([]byte(`{"define":"comm:2","members":[0,1]}` + "\n" + `{"rank":1,"entered":{"op":"MPI_Recv","args":{}}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if _, err := read(text); err != nil && strings.ContainsAny(err.Error(), "\n\x1b") {
+			t.Errorf("%q", err)
+		}
+	})
+}
