@@ -1,9 +1,9 @@
-// Package flows finds what connects ranks in a part of the time: the messages, and the waits with
-// what was waited for, for a picture of that time.
+// Package flows finds what connects ranks in a part of the time: the messages, the collective calls,
+// and the waits with what was waited for, for a picture of that time.
 package flows
 
 import (
-	"container/heap"
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -11,6 +11,8 @@ import (
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis/match"
 	"github.com/efg-tools/efg/internal/analysis/waits"
+	"github.com/efg-tools/efg/reconstruct"
+	"github.com/efg-tools/efg/signature"
 )
 
 // MostEvents bounds the runs whose calls are followed: all of them are, whatever the part of the time.
@@ -23,7 +25,7 @@ var ErrTooLarge = errors.New("messages and waits are found in runs of up to 4,00
 type Query struct {
 	From, To int64 // ns since the run began; both 0: all of the run
 	Procs    []int // numbers of processes of which one side is to be; nil: any
-	Most     int   // of messages, and of waits: those that last longest
+	Most     int   // of messages, of waits, and of collective calls: those that last longest
 }
 
 // Side is one side of a flow: a call of a thread.
@@ -38,6 +40,22 @@ type Message struct {
 	From, To       Side
 	Sent, Received int64
 	Bytes          uint64
+	Tag            int64
+	Comm           string
+}
+
+// Collective is a collective call that all members have left, or those whose calls are recorded up to
+// there. It lasts from when the first member entered it to when the last one left it.
+type Collective struct {
+	Op, Comm string // Comm is "" if it is not on a communicator
+	Parts    []Part // by rank; of the selected processes
+}
+
+// Part is a member's part in a collective call: from entering the call that begins it to leaving the one
+// that completes it, ns since the run began.
+type Part struct {
+	Rank       int
+	Begin, End int64
 }
 
 // Wait is a wait of a call, ns since the run began. For has the rank -1 if nobody was waited for, as
@@ -51,11 +69,13 @@ type Wait struct {
 // Flows are those of a part of the time, in the order in which they begin, and how many there are
 // in all.
 type Flows struct {
-	From, To     int64
-	Messages     []Message
-	Waits        []Wait
-	MessageCount int
-	WaitCount    int
+	From, To        int64
+	Messages        []Message
+	Waits           []Wait
+	Collectives     []Collective
+	MessageCount    int
+	WaitCount       int
+	CollectiveCount int
 }
 
 // New finds the flows of a part of the time. The error is match.ErrNoTimes or ErrTooLarge if they
@@ -68,7 +88,7 @@ func New(ctx context.Context, run *runfile.Run, q Query) (*Flows, error) {
 	if trace.Events > MostEvents {
 		return nil, ErrTooLarge
 	}
-	f := &finder{query: q, classifier: waits.NewClassifier(trace), sites: match.NewSites(trace), wanted: make([]bool, len(trace.Processes))}
+	f := &finder{query: q, classifier: waits.NewClassifier(trace), sites: match.NewSites(trace), wanted: make([]bool, len(trace.Processes)), open: map[*match.Collective]*collective{}}
 	for i := range f.wanted {
 		f.wanted[i] = q.Procs == nil
 	}
@@ -82,6 +102,7 @@ func New(ctx context.Context, run *runfile.Run, q Query) (*Flows, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.completeAll()
 	return f.finish(places), nil
 }
 
@@ -97,57 +118,25 @@ type flow struct {
 	begin, end int64
 	bytes      uint64
 	state      waits.State
-	order      int // of finding it, to tell equal ones apart
+	order      int            // of finding it
+	by         *match.Process // that knows the communicator of a message
+	tag, comm  uint64         // words, of a message
 }
 
-func (a *flow) length() int64 { return a.end - a.begin }
-
-// longest keeps the longest flows: the shortest of them first, as a heap.
-type longest []flow
-
-func (l longest) Len() int { return len(l) }
-func (l longest) Less(i, k int) bool {
-	a, b := l[i].length(), l[k].length()
-	return a < b || a == b && l[i].order > l[k].order
-}
-func (l longest) Swap(i, k int) { l[i], l[k] = l[k], l[i] }
-func (l *longest) Push(x any)   { *l = append(*l, x.(flow)) }
-func (l *longest) Pop() any {
-	last := (*l)[len(*l)-1]
-	*l = (*l)[:len(*l)-1]
-	return last
-}
-
-func (l *longest) add(f flow, most int) {
-	if len(*l) < most {
-		heap.Push(l, f)
-		return
-	}
-	if most > 0 && (*l)[0].length() < f.length() {
-		(*l)[0] = f
-		heap.Fix(l, 0)
-	}
-}
-
-func (l longest) sorted() []flow {
-	slices.SortFunc(l, func(a, b flow) int {
-		switch {
-		case a.begin != b.begin:
-			return int(min(1, max(-1, a.begin-b.begin)))
-		default:
-			return a.order - b.order
-		}
-	})
-	return l
-}
+func (a *flow) span() (begin, end int64, order int) { return a.begin, a.end, a.order }
 
 type finder struct {
 	query                   Query
 	classifier              *waits.Classifier
 	sites                   *match.Sites
 	wanted                  []bool // processes
-	messages, waits         longest
+	messages, waits         longest[*flow]
 	messageCount, waitCount int
+	collectives             longest[*collective]
+	collectiveCount         int
+	parts                   int // of collectives
+	order                   int // of the next collective call that is found
+	open                    map[*match.Collective]*collective
 }
 
 // Enter implements match.Visitor.
@@ -159,17 +148,24 @@ func (f *finder) Exit(c *match.Call) {
 		f.wait(c, &w)
 	}
 	for _, o := range c.Done {
-		if o.Kind == match.ReceiveMessage && o.Partner != nil {
-			f.message(c, o.Partner)
+		switch {
+		case o.Collective != nil:
+			f.part(c, o)
+		case o.Kind == match.ReceiveMessage && o.Partner != nil:
+			f.message(c, o)
 		}
 	}
 }
 
-func (f *finder) message(c *match.Call, sent *match.Operation) {
+func (f *finder) message(c *match.Call, o *match.Operation) {
+	sent := o.Partner
 	if !f.shows(sent.Enter, c.Exit) || !f.wanted[c.Thread.Process.Number] && !f.wanted[sent.Thread.Process.Number] {
 		return
 	}
-	f.messages.add(flow{from: f.side(sent.Thread, sent.Node), to: f.side(c.Thread, c.Node), begin: sent.Enter, end: c.Exit, bytes: sent.Bytes, order: f.messageCount}, f.query.Most)
+	f.messages.add(&flow{
+		from: f.side(sent.Thread, sent.Node), to: f.side(c.Thread, c.Node), begin: sent.Enter, end: c.Exit,
+		bytes: sent.Bytes, tag: o.Tag, comm: o.Comm, by: c.Thread.Process, order: f.messageCount,
+	}, f.query.Most)
 	f.messageCount++
 }
 
@@ -188,7 +184,7 @@ func (f *finder) wait(c *match.Call, w *waits.Instance) {
 	if !f.shows(begin, end) || !f.wanted[c.Thread.Process.Number] && !f.wanted[number] {
 		return
 	}
-	f.waits.add(flow{from: from, to: f.side(c.Thread, c.Node), begin: begin, end: end, state: w.State, order: f.waitCount}, f.query.Most)
+	f.waits.add(&flow{from: from, to: f.side(c.Thread, c.Node), begin: begin, end: end, state: w.State, order: f.waitCount}, f.query.Most)
 	f.waitCount++
 }
 
@@ -208,12 +204,33 @@ func (f *finder) finish(places []match.Place) *Flows {
 		}
 		return out
 	}
-	out := &Flows{From: f.query.From, To: f.query.To, MessageCount: f.messageCount, WaitCount: f.waitCount}
+	out := &Flows{
+		From: f.query.From, To: f.query.To, MessageCount: f.messageCount, WaitCount: f.waitCount, CollectiveCount: f.collectiveCount,
+	}
+	names := commNames{}
 	for _, m := range f.messages.sorted() {
-		out.Messages = append(out.Messages, Message{text(m.from), text(m.to), m.begin, m.end, m.bytes})
+		out.Messages = append(out.Messages, Message{text(m.from), text(m.to), m.begin, m.end, m.bytes, int64(m.tag), names.of(m.by, m.comm)})
 	}
 	for _, w := range f.waits.sorted() {
 		out.Waits = append(out.Waits, Wait{w.state, text(w.to), text(w.from), w.begin, w.end})
 	}
+	for _, x := range f.collectives.sorted() {
+		slices.SortFunc(x.parts, func(a, b Part) int { return cmp.Compare(a.Rank, b.Rank) })
+		c := Collective{Op: x.proc.Name, Parts: x.parts}
+		if x.proc.ObjectKind() == signature.Comm {
+			c.Comm = names.of(x.by, x.comm)
+		}
+		out.Collectives = append(out.Collectives, c)
+	}
 	return out
+}
+
+// commNames are the texts of communicators.
+type commNames map[*match.Process]*reconstruct.Names
+
+func (n commNames) of(p *match.Process, word uint64) string {
+	if n[p] == nil {
+		n[p] = reconstruct.NewNames(p.Facts.Data.Defs, nil)
+	}
+	return n[p].Handle(signature.Comm, word)
 }

@@ -2,6 +2,7 @@ package flows
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/efg-tools/efg/efg/runfile"
@@ -54,8 +55,16 @@ func TestFlows(t *testing.T) {
 		t.Fatalf("%+v", f)
 	}
 	m := f.Messages[0]
-	if m.From.Rank != 0 || m.To.Rank != 1 || !near(m.Sent, 70*ms) || !near(m.Received, 72*ms) || m.Bytes != 4 || m.From.Place.Op != "MPI_Send" || m.To.Place.Op != "MPI_Recv" {
+	if m.From.Rank != 0 || m.To.Rank != 1 || !near(m.Sent, 70*ms) || !near(m.Received, 72*ms) || m.Bytes != 4 || m.Tag != 5 || m.Comm != "MPI_COMM_WORLD" || m.From.Place.Op != "MPI_Send" || m.To.Place.Op != "MPI_Recv" {
 		t.Errorf("%+v", m)
+	}
+	if len(f.Collectives) != 1 || f.CollectiveCount != 1 || len(f.Collectives[0].Parts) != 3 || f.Collectives[0].Op != "MPI_Barrier" || f.Collectives[0].Comm != "MPI_COMM_WORLD" {
+		t.Fatalf("%+v", f.Collectives)
+	}
+	for rank, p := range f.Collectives[0].Parts {
+		if p.Rank != rank || !near(p.Begin, []int64{120, 130, 150}[rank]*ms) || !near(p.End, 151*ms) {
+			t.Errorf("%+v", p)
+		}
 	}
 	for i, want := range []struct {
 		state      waits.State
@@ -95,6 +104,41 @@ func TestSelection(t *testing.T) {
 		}
 		if f.MessageCount != c.messages || f.WaitCount != c.waits || first != c.firstWait || len(f.Waits) != c.ranks || len(f.Messages) > c.q.Most {
 			t.Errorf("%+v: %d messages, %d waits, %d kept, the first of rank %d; want %+v", c.q, f.MessageCount, f.WaitCount, len(f.Waits), first, c)
+		}
+	}
+}
+
+// A member that never left a collective call has no part in it, the others do. The longest calls are
+// kept, of the selected ranks, if they overlap the time.
+func TestCollectives(t *testing.T) {
+	s := testrun.NewScript(t, 3)
+	world := testrun.Args{"comm": "MPI_COMM_WORLD"}
+	for rank := range 3 {
+		s.Rank(rank).Call(int64(10+rank)*ms, 20*ms, "MPI_Barrier", world)
+		s.Rank(rank).Call(30*ms, int64(50+rank)*ms, "MPI_Barrier", world)
+	}
+	s.Rank(0).Call(60*ms, 61*ms, "MPI_Barrier", world)
+	s.Rank(1).Call(60*ms, 63*ms, "MPI_Barrier", world)
+	s.Rank(2).Call(60*ms, 61*ms, "MPI_Comm_rank", testrun.Args{"comm": "MPI_COMM_WORLD", "rank": 2})
+	run := s.Run()
+	for _, c := range []struct {
+		q     Query
+		count int
+		parts []int
+	}{
+		{Query{Most: 9}, 3, []int{3, 3, 2}},
+		{Query{Most: 1}, 3, []int{3}},
+		{Query{Most: 9, Procs: []int{2}}, 2, []int{1, 1}},
+		{Query{Most: 9, From: begin + 25e6, To: begin + 40e6}, 1, []int{3}},
+		{Query{Most: 0}, 3, nil},
+	} {
+		f := of(t, run, c.q)
+		var parts []int
+		for _, x := range f.Collectives {
+			parts = append(parts, len(x.Parts))
+		}
+		if f.CollectiveCount != c.count || !slices.Equal(parts, c.parts) {
+			t.Errorf("%+v: %d calls, of %v members are kept; want %d, %v", c.q, f.CollectiveCount, parts, c.count, c.parts)
 		}
 	}
 }

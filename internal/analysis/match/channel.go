@@ -137,7 +137,8 @@ func (m *matcher) receive(c *channel, o *Operation) {
 
 func (m *matcher) pair(send, receive *Operation) {
 	send.Partner, receive.Partner = receive, send
-	if send.channel.key.kind == messages {
+	if key := &send.channel.key; key.kind == messages {
+		receive.Tag, receive.Comm = key.tag, key.comm
 		m.summary.Messages++
 		if receive.done {
 			send.channel.to.flights.arrive(send)

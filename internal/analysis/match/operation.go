@@ -56,6 +56,9 @@ type Operation struct {
 	// Bytes is the size of a message that is sent, or of what the caller receives in a collective
 	// call; 0 if it is unknown, or differs from peer to peer.
 	Bytes uint64
+	// Tag and Comm are the word of the tag, and that which stands for the communicator in all its
+	// processes, of a receive that has a partner.
+	Tag, Comm uint64
 	later *Operation // see Thread.hideLater
 }
 
@@ -110,6 +113,10 @@ func (c *Collective) across(o *Operation) (other *side, members int) {
 	}
 	return &c.sides[0], g.second
 }
+
+// Comm is the word that stands for the communicator, window or file in all its processes; that of no
+// object if the members are a world or a group.
+func (c *Collective) Comm() uint64 { return c.scope.key.word }
 
 // Part returns a member's part, nil if it has not entered.
 func (c *Collective) Part(member int) *Operation { return c.parts[member] }
