@@ -26,7 +26,7 @@ const (
 	minEvents = 100
 )
 
-var timelineParams = []string{"from", "to", "width", "ranks", "rows", "share", "slices", "events", "format", "clock"}
+var timelineParams = []string{"from", "to", "width", "ranks", "rows", "share", "slices", "events", "trim", "format", "clock"}
 
 // timelines caches the timeline that was requested last: what one request has computed serves
 // the next.
@@ -109,7 +109,7 @@ func openTimeline(ctx context.Context, x *source, clock string) (*keptTimeline, 
 func (s *Server) timeline(w http.ResponseWriter, r *http.Request, q *query) error {
 	view := timeline.Query{
 		From: q.long("from"), To: q.long("to"), Width: q.number("width", usualWidth, 1, timeline.MaxWidth),
-		Rows: q.number("rows", usualRows, 1, timeline.MaxRows), Share: q.flag("share"),
+		Rows: q.number("rows", usualRows, 1, timeline.MaxRows), Share: q.flag("share"), Trim: q.flag("trim"),
 		Slices: q.number("slices", 0, 0, timeline.MaxSlices), Events: uint64(q.number("events", maxEvents, minEvents, maxEvents)),
 	}
 	set, format, clock := q.ranks("ranks"), q.choice("format", "bytes", "bytes", "json"), q.clock()

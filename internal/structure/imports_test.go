@@ -56,7 +56,7 @@ var mayImport = map[string][]string{
 	"internal/analysis/waits":      {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/loops", "internal/analysis/match", "internal/analysis/sections"},
 	"internal/analysis/sections":   {"efg/runfile", "internal/analysis/loops", "internal/analysis/match", "internal/analysis/phases"},
 	"internal/analysis/flame":      {"efg/runfile", "internal/analysis", "internal/analysis/match", "internal/analysis/waits"},
-	"internal/analysis/flows":      {"efg/runfile", "internal/analysis/match", "internal/analysis/waits"},
+	"internal/analysis/flows":      {"signature", "efg/runfile", "reconstruct", "internal/analysis/match", "internal/analysis/waits"},
 	"internal/analysis/timeline":   {"signature", "efg", "efg/runfile", "reconstruct", "internal/palette"},
 	"internal/analysis/query":      {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/topology"},
 	"internal/analysis/sql":        {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/eventrow", "internal/units"},

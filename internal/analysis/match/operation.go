@@ -59,7 +59,7 @@ type Operation struct {
 	// Tag and Comm are the word of the tag, and that which stands for the communicator in all its
 	// processes, of a receive that has a partner.
 	Tag, Comm uint64
-	later *Operation // see Thread.hideLater
+	later     *Operation // see Thread.hideLater
 }
 
 // WaitsFor returns the operation without which this one cannot complete; of several the one that

@@ -17,6 +17,8 @@
 //
 //	schema        "efg-timeline/1"
 //	begin, end    of the run, ns since it began; not less than what was recorded
+//	work          from when the first rank has left MPI_Init to when the last one enters
+//	              MPI_Finalize; of many ranks 64 are looked at
 //	from, to      of the first pixel's start, and of the last one's end
 //	pixel         ns
 //	width         pixels of a row

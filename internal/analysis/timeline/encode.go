@@ -15,6 +15,7 @@ type Header struct {
 	Schema   string        `json:"schema"`
 	Begin    int64         `json:"begin"`
 	End      int64         `json:"end"`
+	Work     [2]int64      `json:"work"`
 	From     int64         `json:"from"`
 	To       int64         `json:"to"`
 	Pixel    int64         `json:"pixel"`
@@ -39,7 +40,7 @@ type LegendEntry struct {
 // Header returns the view's header.
 func (v *View) Header() *Header {
 	h := &Header{
-		Schema: Schema, Begin: v.Begin, End: v.End, From: v.From, To: v.To(), Pixel: v.Pixel, Width: v.Width,
+		Schema: Schema, Begin: v.Begin, End: v.End, Work: v.Work, From: v.From, To: v.To(), Pixel: v.Pixel, Width: v.Width,
 		Rows: [][4]int{}, Complete: v.Complete, Legend: []LegendEntry{}, Share: v.Share != nil, Sites: []string{},
 	}
 	for _, r := range v.Rows {

@@ -46,6 +46,10 @@ type Timeline struct {
 	extent     sync.Once
 	begin, end int64
 	extentErr  error
+
+	work             sync.Once
+	workFrom, workTo int64
+	workErr          error
 }
 
 // New prepares the timeline of a run; the error is ErrNoTimes if it has none.
@@ -126,8 +130,10 @@ func parallel(n int, f func(i int) error) error {
 
 // Query selects what a view shows.
 type Query struct {
-	// From and To are ns since the run began; both 0: all of the run.
+	// From and To are ns since the run began; both 0: all of the run, or, with Trim, the part of
+	// it that Timeline.Work returns.
 	From, To int64
+	Trim     bool
 	// Width is the minimum number of pixels, unless they would be shorter than a nanosecond.
 	// There are at most about twice as many.
 	Width int
@@ -147,10 +153,11 @@ type Query struct {
 
 // View is the answer.
 type View struct {
-	Begin, End int64 // see Timeline.Extent
-	From       int64 // start of the first pixel
-	Pixel      int64 // ns
-	Width      int   // pixels of a row
+	Begin, End int64    // see Timeline.Extent
+	Work       [2]int64 // see Timeline.Work
+	From       int64    // start of the first pixel
+	Pixel      int64    // ns
+	Width      int      // pixels of a row
 	Rows       []Row
 	Complete   bool // the limit was not reached
 	Legend     []Procedure
@@ -313,7 +320,15 @@ func (t *Timeline) frame(q *Query) (*View, uint8, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if q.From == 0 && q.To == 0 {
+	from, to, err := t.Work()
+	if err != nil {
+		return nil, 0, err
+	}
+	switch {
+	case q.From != 0 || q.To != 0:
+	case q.Trim:
+		q.From, q.To = from, to
+	default:
 		q.From, q.To = begin, end
 	}
 	switch {
@@ -341,7 +356,7 @@ func (t *Timeline) frame(q *Query) (*View, uint8, error) {
 		level = uint8(min(maxLevel, bits.Len64(uint64(ns))-1))
 	}
 	first, last := q.From>>level, (q.To-1)>>level
-	v := &View{Begin: begin, End: end, From: first << level, Pixel: 1 << level, Width: int(last - first + 1), Complete: true}
+	v := &View{Begin: begin, End: end, Work: [2]int64{from, to}, From: first << level, Pixel: 1 << level, Width: int(last - first + 1), Complete: true}
 	v.Rows = make([]Row, min(q.Rows, len(q.Procs)))
 	for y := range v.Rows {
 		list := rowOf(q, v, y)

@@ -307,7 +307,7 @@ func TestLegend(t *testing.T) {
 }
 
 func ExampleView_Encode() {
-	v := &View{Begin: 0, End: 90, From: 0, Pixel: 32, Width: 3, Rows: []Row{{0, 0, 1, 1}}, Complete: true,
+	v := &View{Begin: 0, End: 90, Work: [2]int64{0, 90}, From: 0, Pixel: 32, Width: 3, Rows: []Row{{0, 0, 1, 1}}, Complete: true,
 		Legend: []Procedure{{"MPI_Send", "p2p", 20, false}}, Pixels: []byte{1, 0, 255}, Slices: []Slice{{0, 0, 3, 23, 1, "main a.c:5"}}}
 	var b bytes.Buffer
 	if err := v.Encode(&b); err != nil {
@@ -316,6 +316,50 @@ func ExampleView_Encode() {
 	head, pixels, _ := bytes.Cut(b.Bytes(), []byte("\n"))
 	fmt.Printf("%s\n%v\n", head, pixels)
 	// Output:
-	// {"schema":"efg-timeline/1","begin":0,"end":90,"from":0,"to":96,"pixel":32,"width":3,"rows":[[0,0,1,1]],"complete":true,"legend":[{"op":"MPI_Send","class":"p2p","colour":"#0072b2","time":20}],"share":false,"slices":[[0,0,3,23,1,0]],"sites":["main a.c:5"]}
+	// {"schema":"efg-timeline/1","begin":0,"end":90,"work":[0,90],"from":0,"to":96,"pixel":32,"width":3,"rows":[[0,0,1,1]],"complete":true,"legend":[{"op":"MPI_Send","class":"p2p","colour":"#0072b2","time":20}],"share":false,"slices":[[0,0,3,23,1,0]],"sites":["main a.c:5"]}
 	// [1 0 255]
+}
+
+// The part of a run between MPI_Init and MPI_Finalize begins when the first rank is through the one, and
+// ends when the last one enters the other. A rank that was killed counts to its end.
+func TestWork(t *testing.T) {
+	const ms = 1000 // in µs, the unit of a script
+	world := testrun.Args{"comm": "MPI_COMM_WORLD"}
+	for _, c := range []struct {
+		killed   bool
+		from, to int64 // ms
+	}{{false, 40, 90}, {true, 40, 95}} {
+		s := testrun.NewScript(t, 2)
+		for rank := range 2 {
+			at := int64(rank * 10)
+			s.Rank(rank).Call(10*ms, (50-at)*ms, "MPI_Init", nil)
+			s.Rank(rank).Call(60*ms, 70*ms, "MPI_Barrier", world)
+			if c.killed && rank == 1 {
+				s.Rank(rank).Call(80*ms, 95*ms, "MPI_Barrier", world)
+			} else {
+				s.Rank(rank).Call((80+at)*ms, 120*ms, "MPI_Finalize", nil)
+			}
+		}
+		tl, err := New(s.Run())
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin, end, err := tl.Extent()
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := tl.View(t.Context(), Query{Width: 10, Rows: 2, Trim: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const scripted = 1e9 // ns, when scripts begin
+		for i, want := range []int64{c.from, c.to} {
+			if got := v.Work[i] - scripted - want*1e6; got < -1e6 || got > 1e6 {
+				t.Errorf("%+v: %d ns off, of %d to %d", c, got, begin, end)
+			}
+		}
+		if v.From > v.Work[0] || v.To() < v.Work[1] || v.From < v.Work[0]-v.Pixel {
+			t.Errorf("the view is from %d to %d, want %d", v.From, v.To(), v.Work)
+		}
+	}
 }

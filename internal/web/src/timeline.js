@@ -36,10 +36,22 @@ export function ticks(from, to, about) {
   return list;
 }
 
-// stretch is the part of the time that an address asks for, within the run.
-export function stretch(from, to, begin, end) {
+// stretch is the part of the time that an address asks for, within the run of a view. Without either end
+// it is that between MPI_Init and MPI_Finalize.
+export function stretch(from, to, { begin, end, work }) {
+  if (!from && !to) return work;
   const inside = (t) => Math.max(begin, Math.min(end, t));
   return within(inside(Number(from ?? begin) || 0), inside(Number(to ?? end) || end), begin, end);
+}
+
+// arranged is a view with its rows in the order of their ranks in a list, if each row has one rank.
+export function arranged(view, ranks) {
+  if (!ranks || view.rows.some(([, , count]) => count !== 1)) return view;
+  const place = new Map(ranks.map((rank, i) => [rank, i]));
+  const order = view.rows.map((_, y) => y).toSorted((a, b) => (place.get(view.rows[a][0]) ?? Infinity) - (place.get(view.rows[b][0]) ?? Infinity) || a - b);
+  const pixels = new Uint8Array(view.pixels.length);
+  order.forEach((from, to) => pixels.set(view.pixels.subarray(from * view.width, (from + 1) * view.width), to * view.width));
+  return { ...view, rows: order.map((y) => view.rows[y]), pixels };
 }
 
 // within keeps a stretch of time within the run, and not shorter than some nanoseconds.

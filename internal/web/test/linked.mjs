@@ -78,12 +78,11 @@ async function selection(page) {
 
 // What was typed beyond the run's end shows no more than the run.
 async function beyond(page) {
-  await page.open("#/runs/traced/timeline?plain=1", "[data-ready=timeline]");
-  const whole = await page.tab.$eval("[data-ready=timeline]", (e) => ({ ...e.dataset }));
-  const half = Math.round((Number(whole.from) + Number(whole.to)) / 2);
+  const whole = page.document("timeline", "traced");
+  const half = Math.round((whole.begin + whole.end) / 2);
   await page.open(`#/runs/traced/timeline?plain=1&from=${half}&to=999999999999`, "[data-ready=timeline]");
   const part = await page.tab.$eval("[data-ready=timeline]", (e) => ({ ...e.dataset }));
-  assert.deepEqual([part.from, part.to], [String(half), whole.to]);
+  assert.deepEqual([part.from, part.to], [String(half), String(whole.end)]);
 }
 
 export const linkedChecks = { "from a sentence to the source": walk, selection, "a timeline beyond the end": beyond };

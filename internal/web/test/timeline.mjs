@@ -93,7 +93,7 @@ async function flows(page) {
   const line = await page.tab.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("--path"));
   const drawn = await page.tab.$eval(".timeline canvas", (e) => ({ ...e.dataset, wide: e.getBoundingClientRect().width }));
   const scale = (drawn.wide - drawn.left - 4) / (drawn.to - drawn.from);
-  const long = waits.path.segments.filter(([, a, b]) => (b - a) * scale > 20);
+  const long = waits.path.segments.filter(([, a, b]) => a >= drawn.from && b <= drawn.to && (b - a) * scale > 20);
   assert.ok(long.length > 3);
   const middles = long.map(([rank, a, b]) => [Number(drawn.left) + ((a + b) / 2 - drawn.from) * scale, Number(drawn.top) + (rank + 0.5) * drawn.row]);
   for (const [i, colour] of (await page.pixels(".timeline canvas", middles)).entries()) {
@@ -140,6 +140,39 @@ async function flows(page) {
       return Math.abs((to - from) / b - f) < 0.01;
     }, [before, factor]);
   }
+}
+
+// The first view begins after MPI_Init and ends before MPI_Finalize; rows can be in the order of their
+// waiting; collective calls are bands, and say on which communicator.
+async function rows(page) {
+  await page.open("#/runs/delays/timeline", "canvas[data-flows]");
+  const shown = () => page.tab.$eval(".timeline canvas", (e) => [Number(e.dataset.from), Number(e.dataset.to)]);
+  const view = page.document("timeline", "delays");
+  assert.ok(view.begin < view.work[0] && view.work[1] < view.end);
+  assert.deepEqual(await shown(), view.work);
+  await page.tab.click("text=all of it");
+  await page.settled((begin) => Number(document.querySelector("[data-ready=timeline]")?.dataset.from) === begin, view.begin);
+  assert.deepEqual(await shown(), [view.begin, view.end]);
+  await page.tab.click("text=without MPI_Init and MPI_Finalize");
+  await page.settled((from) => Number(document.querySelector("[data-ready=timeline]")?.dataset.from) === from, view.work[0]);
+
+  const all = await page.tab.evaluate(async () => (await fetch("v1/runs/delays/flows?most=2000")).json());
+  const waiting = page.document("waits", "delays").by_rank.toSorted((a, b) => b.waiting - a.waiting || a.rank - b.rank).map((r) => r.rank);
+  const band = all.collectives.filter((c) => c.op === "MPI_Barrier").toSorted((a, b) => b.parts[0][2] - b.parts[0][1] - (a.parts[0][2] - a.parts[0][1]))[0];
+  const [begin, end] = [Math.min(...band.parts.map((p) => p[1])), Math.max(...band.parts.map((p) => p[2]))];
+  await page.open(`#/runs/delays/timeline?order=waiting&from=${begin}&to=${end}`, "canvas[data-flows]");
+  const at = await page.tab.$eval(".timeline canvas", (e) => ({ ...e.dataset, wide: e.getBoundingClientRect().width }));
+  const box = await page.tab.locator(".timeline canvas").boundingBox();
+  for (const [i, rank] of waiting.entries()) {
+    const [, entered, left] = band.parts.find(([r]) => r === rank);
+    const x = Number(at.left) + (((entered + left) / 2 - at.from) / (at.to - at.from)) * (at.wide - at.left - 4);
+    await page.tab.mouse.move(box.x + x, box.y + Number(at.top) + (i + 0.5) * at.row);
+    await page.settled((r) => document.querySelector("output.hover").textContent.startsWith(`rank ${r},`), rank);
+    assert.match(await page.text("output.hover"), /: MPI_Barrier .*; MPI_Barrier of 4 ranks on MPI_COMM_WORLD/);
+    if (i === 0) await page.tab.mouse.click(box.x + x, box.y + Number(at.top) + (i + 0.5) * at.row);
+  }
+  await page.settled(() => decodeURIComponent(location.hash).includes("s.comm=MPI_COMM_WORLD"));
+  await page.shot("timeline-rows");
 }
 
 // partly has the server's answers about a timeline have only the first row, then two, and so
@@ -210,4 +243,4 @@ async function untimed(page) {
   assert.match(await page.text("main .note"), /A timeline needs the time of each call; this run was recorded with --time stats/);
 }
 
-export const timelineChecks = { flows, timeline, "timeline: step by step": steps, "timeline: without times": untimed };
+export const timelineChecks = { flows, timeline, "timeline: rows": rows, "timeline: step by step": steps, "timeline: without times": untimed };
