@@ -106,7 +106,7 @@ func TestTimelinePictures(t *testing.T) {
 	if hatched == 0 || hatched > len(j.Pixels)/2 || !bytes.Contains(svg, []byte("<title>rank 1, ")) || !bytes.Contains(svg, []byte("late sender in MPI_Recv")) {
 		t.Errorf("%d of %d pixels are hatched, for waits at %v", hatched, len(j.Pixels), waits)
 	}
-	if !bytes.Contains(svg, []byte(" from rank ")) {
+	if !bytes.Contains(svg, []byte(", tag 2 on MPI_COMM_WORLD, from rank ")) {
 		t.Error("no messages")
 	}
 }

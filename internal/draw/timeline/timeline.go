@@ -35,12 +35,12 @@ func Color(v *timeline.View, p byte) color.RGBA {
 // Picture is what a picture shows.
 type Picture struct {
 	*timeline.View
-	// Flows are the waits, which are hatched, and the messages, which are arrows if there are at most
-	// MostArrows. Those of ranks that share a row are not shown. Without them, it is nil.
+	// Flows are the waits, which are hatched, the messages, which are arrows, and the collective
+	// calls, which are bands, each if there are at most MostArrows. Those of ranks that share a row are not shown. Without them, it is nil.
 	Flows *flows.Flows
 }
 
-// MostArrows bounds how many messages are drawn: more would hide what they connect.
+// MostArrows bounds how many messages, and collective calls, are drawn: more would hide what they connect.
 const MostArrows = 400
 
 // Waiting is the colour of the hatching.
@@ -102,6 +102,27 @@ func (s *plotArea) waits(show func(part image.Rectangle, w *flows.Wait)) {
 		part := image.Rect(from, top, max(from+1, int(s.x(w.End))), top+s.line-s.gap()).Intersect(s.area())
 		if !part.Empty() {
 			show(part, w)
+		}
+	}
+}
+
+// collectives calls show for the parts of collective calls that have rows of their own.
+func (s *plotArea) collectives(show func(part image.Rectangle, c *flows.Collective)) {
+	if s.Flows == nil || s.Flows.CollectiveCount > MostArrows {
+		return
+	}
+	for i := range s.Flows.Collectives {
+		c := &s.Flows.Collectives[i]
+		for _, p := range c.Parts {
+			row, ok := s.rows[p.Rank]
+			if !ok {
+				continue
+			}
+			top, from := raster.Top+row*s.line, int(s.x(p.Begin))
+			part := image.Rect(from, top, max(from+1, int(s.x(p.End))), top+s.line).Intersect(s.area())
+			if !part.Empty() {
+				show(part, c)
+			}
 		}
 	}
 }
@@ -227,6 +248,7 @@ func PNG(w io.Writer, p Picture) error {
 		}
 	}
 	s.waits(func(part image.Rectangle, _ *flows.Wait) { hatched(c, part) })
+	s.collectives(func(part image.Rectangle, _ *flows.Collective) { band(c, part) })
 	s.messages(func(from, to [2]float64, _ *flows.Message) { c.Arrow(s.area(), raster.Ink, from, to, arrowHead) })
 	low := raster.Top + len(v.Rows)*s.line
 	s.ticks(func(x int, text string) {
@@ -246,6 +268,20 @@ func PNG(w io.Writer, p Picture) error {
 
 // arrowHead is the length of the heads of arrows.
 const arrowHead = 6
+
+// shade is laid over what is part of a collective call.
+var shade = color.NRGBA{31, 35, 40, 46}
+
+// band shades a part of a canvas, with edges at its ends.
+func band(c raster.Canvas, part image.Rectangle) {
+	box := func(from, to int, col color.Color) {
+		a, b, top, low := float64(from), float64(to), float64(part.Min.Y), float64(part.Max.Y)
+		c.Polygon(part, col, [2]float64{a, top}, [2]float64{b, top}, [2]float64{b, low}, [2]float64{a, low})
+	}
+	box(part.Min.X, part.Max.X, shade)
+	box(part.Min.X, part.Min.X+1, raster.Ink)
+	box(part.Max.X-1, part.Max.X, raster.Ink)
+}
 
 // hatched hatches a part of a canvas.
 func hatched(c raster.Canvas, part image.Rectangle) {
@@ -286,6 +322,11 @@ func SVG(w io.Writer, p Picture) error {
 		fmt.Fprintf(w, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"url(#waiting)\"><title>%s</title></rect>\n",
 			part.Min.X, part.Min.Y, part.Dx(), part.Dy(), html.EscapeString(waitText(wait)))
 	})
+	s.collectives(func(part image.Rectangle, c *flows.Collective) {
+		fmt.Fprintf(w, "<path d=\"M%d %dv%dM%d %dv%d\" stroke=\"#202020\" stroke-dasharray=\"5 3\"/><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\" fill-opacity=\"%.2f\"><title>%s</title></rect>\n",
+			part.Min.X, part.Min.Y, part.Dy(), part.Max.X, part.Min.Y, part.Dy(), part.Min.X, part.Min.Y, part.Dx(), part.Dy(),
+			palette.Hex(color.RGBA{shade.R, shade.G, shade.B, 255}), float64(shade.A)/255, html.EscapeString(collectiveText(c)))
+	})
 	s.messages(func(from, to [2]float64, m *flows.Message) {
 		fmt.Fprintf(w, "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"#202020\" marker-end=\"url(#head)\" clip-path=\"url(#area)\"><title>%s</title></path>\n",
 			from[0], from[1], to[0], to[1], html.EscapeString(messageText(m)))
@@ -324,8 +365,21 @@ func waitText(w *flows.Wait) string {
 
 // messageText says what a message is.
 func messageText(m *flows.Message) string {
-	return fmt.Sprintf("%s from rank %d, %s in %s, to rank %d, %s in %s", units.Bytes(float64(m.Bytes)),
+	return fmt.Sprintf("%s, tag %d on %s, from rank %d, %s in %s, to rank %d, %s in %s", units.Bytes(float64(m.Bytes)), m.Tag, m.Comm,
 		m.From.Rank, units.Seconds(m.Sent), placeText(&m.From), m.To.Rank, units.Seconds(m.Received), placeText(&m.To))
+}
+
+// collectiveText says what a collective call is.
+func collectiveText(c *flows.Collective) string {
+	begin, end := c.Parts[0].Begin, c.Parts[0].End
+	for _, p := range c.Parts {
+		begin, end = min(begin, p.Begin), max(end, p.End)
+	}
+	text := fmt.Sprintf("%s of %d ranks", c.Op, len(c.Parts))
+	if c.Comm != "" {
+		text += " on " + c.Comm
+	}
+	return fmt.Sprintf("%s, %s to %s", text, units.Seconds(begin), units.Seconds(end))
 }
 
 func placeText(s *flows.Side) string {
