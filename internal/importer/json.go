@@ -186,7 +186,7 @@ func (s *jsonScanner) object(depth int) (Value, error) {
 			return v, err
 		}
 		if s.next() != ':' {
-			return v, errors.New("want :")
+			return v, errors.New("want a colon after the name of a member")
 		}
 		s.at++
 		e, err := s.value(depth + 1)
