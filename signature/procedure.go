@@ -142,6 +142,9 @@ func (p *Proc) FortranParams() []int {
 // InSmall reports whether the variant without _c has the parameter.
 func (q *Param) InSmall() bool { return !q.Kind.Integer() || q.Small != NoType }
 
+// FileName reports whether the parameter names a file.
+func (q *Param) FileName() bool { return q.Kind == Str && q.Name == "filename" }
+
 // String returns the name of the class in the table.
 func (c Class) String() string { return classNames[c] }
 

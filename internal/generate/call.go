@@ -238,6 +238,9 @@ func (e *emitter) str(q *signature.Param, word int) string {
 		return literal(p.strings[w])
 	}
 	list := e.values(word)
+	if q.FileName() {
+		return e.fileName(q, word)
+	}
 	if q.Len != nil {
 		elems, ok := list[0].vec()
 		if !ok {

@@ -25,6 +25,8 @@ type emitter struct {
 	pool    map[poolKey]int64                    // offsets of the buffers of requests and windows
 	pooled  int64
 	scratch int64 // elements of arrays that calls fill
+	files   []scratchFile
+	fileOf  map[string]uint64 // numbers of files, by recorded name
 	used    map[string]bool
 
 	class *class
@@ -45,6 +47,7 @@ func newEmitter(procs []*process, opt *Options) *emitter {
 			e.counts[kind] = max(e.counts[kind], n)
 		}
 	}
+	e.numberFiles()
 	return e
 }
 

@@ -48,6 +48,7 @@ func (e *emitter) globals(out *bytes.Buffer) {
 	if e.needs["launched"] {
 		out.WriteString(support("launched.c"))
 	}
+	e.scratchFiles(out)
 	e.functionsOf(out)
 	if e.tables.Len() > 0 {
 		out.Write(e.tables.Bytes())

@@ -240,6 +240,10 @@ func (e *emitter) main(out *bytes.Buffer) {
 	if len(e.initial()) > 0 {
 		e.line("prepare();")
 	}
+	if len(e.files) > 0 {
+		e.needs["launched"] = true
+		e.line(`prepare_files(launched("OMPI_COMM_WORLD_RANK", "PMI_RANK"));`)
+	}
 	if n := e.begin(); n != nil {
 		e.class = e.classes[0]
 		e.call(n.number)
@@ -280,6 +284,9 @@ func (e *emitter) head(out *bytes.Buffer) {
 		out.WriteString("#define OMPI_OMIT_MPI1_COMPAT_DECLS 0\n")
 	}
 	out.WriteString("#include <mpi.h>\n#include <stddef.h>\n")
+	if len(e.files) > 0 {
+		out.WriteString("#include <errno.h>\n#include <stdbool.h>\n#include <sys/stat.h>\n")
+	}
 	if e.needsAny("keep ", "launched") {
 		out.WriteString("#include <stdio.h>\n#include <stdlib.h>\n")
 	}

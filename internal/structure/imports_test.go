@@ -44,7 +44,7 @@ var mayImport = map[string][]string{
 	"internal/daemon":              {"efg", "efg/runfile", "internal/trusted", "internal/segment", "internal/durable", "internal/procfs", "internal/peercred", "internal/service", "internal/live", "internal/merge"},
 	"internal/daemon/multiuser":    {"internal/account", "internal/peercred", "internal/service"},
 	"internal/live":                {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/waitfor", "internal/segment", "internal/procfs", "internal/symbolize", "internal/worlds"},
-	"internal/analysis/diff":       {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis"},
+	"internal/analysis/diff":       {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/generate"},
 	"internal/analysis/check":      {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/waitfor"},
 	"internal/analysis/waitfor":    {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/rankset"},
 	"internal/analysis/phases":     {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis"},

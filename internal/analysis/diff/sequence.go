@@ -3,7 +3,9 @@ package diff
 import (
 	"fmt"
 
+	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
+	"github.com/efg-tools/efg/internal/generate"
 	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
 )
@@ -16,6 +18,8 @@ type Sequences struct {
 	Polls          [2]uint64 // that found nothing
 	// First has the first difference of each thread that has one.
 	First []SequenceDifference
+
+	files pairs // names of files of which one is that of a generated program
 }
 
 // SequenceDifference is the first difference of a thread.
@@ -32,7 +36,7 @@ func (s *Sequences) Equal() bool { return len(s.First) == 0 }
 // NewSequences compares all events of two runs. sites: callsites, and the language of calls, are
 // compared, too. It calls progress with the number of processes compared so far.
 func NewSequences(a, b *runfile.Run, sites bool, progress func(done uint64)) (*Sequences, error) {
-	s := &Sequences{Ranks: [2]int{len(a.Procs), len(b.Procs)}}
+	s := &Sequences{Ranks: [2]int{len(a.Procs), len(b.Procs)}, files: newPairs()}
 	var runs [2]*reconstruct.Run
 	for k, r := range []*runfile.Run{a, b} {
 		var err error
@@ -65,7 +69,10 @@ func (s *Sequences) process(runs [2]*reconstruct.Run, i int, sites bool) error {
 		s.Threads[k] += procs[k].Streams()
 		most = max(most, procs[k].Streams())
 	}
-	c := newSequenceComparer(sites)
+	c := newSequenceComparer(sites, s.files)
+	for k, p := range procs {
+		c.scratch[k] = scratchNames(p.Data())
+	}
 	for t := range most {
 		d := SequenceDifference{Rank: procs[0].Data().Rank, Thread: t}
 		switch {
@@ -145,12 +152,27 @@ func foundNothing(e *reconstruct.Event) bool {
 type sequenceComparer struct {
 	sites bool
 	made  [2]map[uint64]uint64 // by ID: number of the event that made the object, and its thread
-	ops   map[uint64]uint64    // operations of the first by those of the second
-	back  map[uint64]uint64
+	ops   pairs
+	files pairs
+	// opened are families of files whose names stand for each other: the name is part of a family.
+	opened pairs
+	// scratch are the names that generated programs give to files, by word.
+	scratch [2]map[uint64]bool
 }
 
-func newSequenceComparer(sites bool) *sequenceComparer {
-	return &sequenceComparer{sites: sites, made: [2]map[uint64]uint64{{}, {}}, ops: map[uint64]uint64{}, back: map[uint64]uint64{}}
+func newSequenceComparer(sites bool, files pairs) *sequenceComparer {
+	return &sequenceComparer{sites: sites, made: [2]map[uint64]uint64{{}, {}}, ops: newPairs(), files: files, opened: newPairs()}
+}
+
+// scratchNames are the strings of a process that name files of a generated program.
+func scratchNames(p *efg.Process) map[uint64]bool {
+	names := map[uint64]bool{}
+	for i := range p.Defs {
+		if d := &p.Defs[i]; d.Kind == efg.DefString && generate.IsScratch(string(d.Data)) {
+			names[d.Word] = true
+		}
+	}
+	return names
 }
 
 // languageBits are the bits of a header that hold the language.
@@ -188,7 +210,17 @@ func (c *sequenceComparer) compare(e [2]*reconstruct.Event, number uint64, threa
 
 // equal compares a word of two events.
 func (c *sequenceComparer) equal(e [2]*reconstruct.Event, p *signature.Proc, i int, number uint64, thread uint32) bool {
-	kind := p.Params[p.Words[i].Param].Kind
+	q := &p.Params[p.Words[i].Param]
+	kind := q.Kind
+	if a, b := e[0].Word(i), e[1].Word(i); q.FileName() && (c.scratch[0][a] || c.scratch[1][b]) {
+		return c.files.join(a, b)
+	}
+	if kind == signature.File && p.Words[i].Out && c.renamed(e, p) {
+		a, b := e[0].Word(i), e[1].Word(i)
+		if !signature.IsConst(a) && !signature.IsConst(b) && !c.opened.join(signature.Family(a), signature.Family(b)) {
+			return false
+		}
+	}
 	switch p.Words[i].Form {
 	case signature.SlotForm:
 		return c.create(e, i, number, thread)
@@ -206,6 +238,16 @@ func (c *sequenceComparer) equal(e [2]*reconstruct.Event, p *signature.Proc, i i
 		return true
 	}
 	return c.same(kind, e[0].Word(i), e[1].Word(i))
+}
+
+// renamed reports whether calls name a file of which one is that of a generated program.
+func (c *sequenceComparer) renamed(e [2]*reconstruct.Event, p *signature.Proc) bool {
+	for i := signature.ObjectWord; i < len(p.Words); i++ {
+		if k := p.Words[i].Param; k >= 0 && p.Params[k].FileName() {
+			return c.scratch[0][e[0].Word(i)] || c.scratch[1][e[1].Word(i)]
+		}
+	}
+	return false
 }
 
 // create notes that both events made an object.
@@ -238,19 +280,27 @@ func (c *sequenceComparer) same(kind signature.Kind, a, b uint64) bool {
 			return x == y
 		}
 		return known == other && ida.Thread == idb.Thread // made by a thread that is compared later
+	case kind == signature.File && a != b:
+		family, ok := c.opened.forth[signature.Family(a)]
+		return ok && family == signature.Family(b) && a&signature.SequenceMask == b&signature.SequenceMask
 	case kind == signature.Op:
-		return pair(c.ops, c.back, a, b)
+		return c.ops.join(a, b)
 	}
 	return a == b
 }
 
-// pair notes that a and b stand for each other, and reports whether that is possible.
-func pair(forth, back map[uint64]uint64, a, b uint64) bool {
-	x, known := forth[a]
-	y, other := back[b]
+// pairs are words of two runs that stand for each other.
+type pairs struct{ forth, back map[uint64]uint64 }
+
+func newPairs() pairs { return pairs{map[uint64]uint64{}, map[uint64]uint64{}} }
+
+// join notes that a and b stand for each other, and reports whether that is possible.
+func (p pairs) join(a, b uint64) bool {
+	x, known := p.forth[a]
+	y, other := p.back[b]
 	if known || other {
 		return known && other && x == b && y == a
 	}
-	forth[a], back[b] = b, a
+	p.forth[a], p.back[b] = b, a
 	return true
 }
