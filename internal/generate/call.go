@@ -304,8 +304,20 @@ func (e *emitter) filled(q *signature.Param, word int) string {
 	return "scratch"
 }
 
+// triples reports whether an array's type in C is int[][3].
+func triples(q *signature.Param) bool { return q.Name == "ranges" && q.Kind == signature.Rank }
+
 // array is an array that the program passes.
 func (e *emitter) array(q *signature.Param, word int) string {
+	text := e.flatArray(q, word)
+	if triples(q) {
+		return "(int (*)[3])(" + text + ")"
+	}
+	return text
+}
+
+// flatArray is an array of one dimension.
+func (e *emitter) flatArray(q *signature.Param, word int) string {
 	list := e.values(word)
 	if q.Kind == signature.Req {
 		return e.requests(word)
