@@ -88,6 +88,7 @@ func Read(paths []string, pause time.Duration) (*Job, error) {
 	}
 	for _, r := range j.Ranks {
 		r.lookAgain()
+		j.Running = j.Running || r.Running
 	}
 	j.stamp()
 	j.number()
@@ -129,8 +130,10 @@ func readAll(paths []string) []readResult {
 	return out
 }
 
-// lookAgain determines which threads have made calls in the meantime.
+// lookAgain determines which threads have made calls in the meantime. A process that was
+// creating its segment when it was first looked for is running after all.
 func (r *Rank) lookAgain() {
+	r.Running = r.Running || segment.Running(r.Path)
 	_, now, err := segment.Activities(r.Path)
 	for i := range r.Activities {
 		a := &r.Activities[i]
