@@ -38,13 +38,15 @@ const (
 	Statuses // array of them
 	FStatus  // of a file operation
 	Opaque   // not recorded
+	Int64    // any 64-bit integer: two words
+	Double   // double-precision number: two words
 )
 
 var kindNames = [...]string{
 	"num", "numu", "color", "darg", "peer", "root", "rank", "tag", "index", "flag", "weights",
 	"errclass", "errcodes", "enum", "bits", "comm", "win", "file", "group", "type", "op", "errh",
 	"info", "msg", "req", "sess", "keyval", "buf", "str", "strout", "status", "statuses",
-	"fstatus", "opaque",
+	"fstatus", "opaque", "int64", "double",
 }
 
 // String returns the name of the kind in the table.
@@ -61,6 +63,10 @@ func (k Kind) Object() bool { return k == Comm || k == Win || k == File }
 
 // Ident reports whether words of the kind are content hashes with a definition.
 func (k Kind) Ident() bool { return k == Group || k == Type || k == Op || k == Str }
+
+// Wide reports whether values of the kind may be any 64 bits. They take two words, because some of
+// them would look like a constant or the id of an object in one.
+func (k Kind) Wide() bool { return k == Int64 || k == Double }
 
 // Local reports whether new objects of the kind are named by an id.
 func (k Kind) Local() bool { return k >= Errh && k <= Keyval }

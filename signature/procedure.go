@@ -8,6 +8,7 @@ const (
 	Definition              // in order
 	Query                   // with --queries only
 	Pass                    // never
+	Annotation              // in order; not a procedure of MPI, takes no time
 )
 
 // OtherOps is the class of procedures for which the MPI Trace Format has no other.
@@ -109,6 +110,8 @@ type Proc struct {
 	Shared   bool   // its result belongs to MPI and need not be freed
 	Existing bool   // its result may exist already
 	NoReturn bool
+	Opens    bool   // begins a region of its thread
+	Closes   bool   // ends the innermost one
 
 	base, blocks string // names of the table
 	file         bool   // concerns files, though no parameter is one
@@ -148,4 +151,4 @@ func (q *Param) FileName() bool { return q.Kind == Str && q.Name == "filename" }
 // String returns the name of the class in the table.
 func (c Class) String() string { return classNames[c] }
 
-var classNames = [...]string{"event", "definition", "query", "pass"}
+var classNames = [...]string{"event", "definition", "query", "pass", "annotation"}

@@ -18,6 +18,8 @@ const (
 	Source
 	MessageTag
 	Bytes
+	High // 32 bits of a wide value, sign-extended
+	Low
 )
 
 // Word describes a word of an event.
@@ -69,6 +71,8 @@ func (q *Param) words(i int) []Word {
 		return []Word{{q.Name + ".bytes", i, ScalarForm, true, Bytes}}
 	case Buf:
 		return []Word{{Name: q.Name, Param: i}}
+	case Int64, Double:
+		return []Word{{Name: q.Name + ".high", Param: i, Part: High}, {Name: q.Name + ".low", Param: i, Part: Low}}
 	}
 	form := q.form()
 	if q.Kind.Integer() && q.Dir == InOut {
@@ -88,6 +92,12 @@ func (q *Param) form() Form {
 	}
 	return ScalarForm
 }
+
+// JoinWide returns the 64 bits of a wide value from its two words.
+func JoinWide(high, low uint64) uint64 { return high<<32 | low&(1<<32-1) }
+
+// SplitWide returns the two words of a wide value.
+func SplitWide(bits uint64) (high, low uint64) { return uint64(int64(bits) >> 32), bits & (1<<32 - 1) }
 
 // PollWord returns the index of the word that is 0 after an unsuccessful poll; 0 if the
 // procedure is not a poll.

@@ -203,6 +203,7 @@ func (p *Proc) setAttribute(a string) error {
 		"frees": &p.Frees, "ffunc": &p.FortranFunc, "noierr": &p.NoIerror, "fint": &p.FortranInts,
 		"varargs": &p.Varargs, "begins": &p.Begins, "ends": &p.Ends, "anytime": &p.Anytime, "cancels": &p.Cancels,
 		"shared": &p.Shared, "existing": &p.Existing, "noreturn": &p.NoReturn, "file": &p.file, "commits": &p.Commits, "cptr": &p.FortranCptr,
+		"opens": &p.Opens, "closes": &p.Closes,
 	}
 	if f, ok := flags[a]; ok {
 		*f = true

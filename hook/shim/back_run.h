@@ -3,6 +3,7 @@
 #ifndef EFG_BACK_RUN_H
 #define EFG_BACK_RUN_H
 
+#include "back_annotation.h"
 #include "back_comm.h"
 #include "back_complete.h"
 #include "back_group.h"

@@ -17,7 +17,7 @@ static inline void bk_unlock(pthread_mutex_t *m, bool locked)
     if (locked) pthread_mutex_unlock(m);
 }
 
-enum { BK_COMM_BITS = 5, BK_TYPE_BITS = 7, BK_OP_BITS = 3 };
+enum { BK_COMM_BITS = 5, BK_TYPE_BITS = 7, BK_OP_BITS = 3, BK_TEXT_BITS = 6 };
 
 struct bk_block;             /* scratch memory of one event (back_vec.c) */
 
@@ -30,6 +30,7 @@ typedef struct bk_thread {
     bool scratched;          /* the last event used scratch memory */
     MPI_Status status;       /* stands in for MPI_STATUS_IGNORE */
     struct bk_last *last;
+    uint64_t texts[1 << BK_TEXT_BITS];    /* words of strings that are defined (back_annotation.h) */
     bk_entry comm[1 << BK_COMM_BITS], type[1 << BK_TYPE_BITS], op[1 << BK_OP_BITS];
 } bk_thread;
 

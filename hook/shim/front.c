@@ -30,11 +30,21 @@ ptrdiff_t efg_guard;
 /* This thread is opening the back end: MPI calls made meanwhile pass through. */
 static __thread int opening __attribute__((tls_model("initial-exec")));
 
+/* What annotations (efg.h) call where nothing is recorded. */
+static void ignore(void) {}
+
+static int annotates(const char *symbol) { return !strncmp(symbol, EFG_ANNOTATION, sizeof EFG_ANNOTATION - 1); }
+
+static void *find(const char *symbol, const void *caller)
+{
+    return annotates(symbol) ? (void *)(uintptr_t)ignore : front_find(symbol, caller);
+}
+
 static void *real_of(uint32_t slot, const void *caller)
 {
     void *p = __atomic_load_n(&efg_real[slot], __ATOMIC_ACQUIRE);
     for (uint16_t s = front_first_symbol(slot); p == NULL && s; s = front_next_symbol(s))
-        p = front_find(front_symbol_name(s), caller);
+        p = find(front_symbol_name(s), caller);
     if (p != NULL) __atomic_store_n(&efg_real[slot], p, __ATOMIC_RELEASE);
     return p;
 }
@@ -114,7 +124,9 @@ __attribute__((noreturn)) static void missing(uint32_t slot)
 static void *by_mpi(uint32_t slot, void *target, int s)
 {
     if (s == RECORDING && wrapper[slot] != NULL) target = wrapper[slot];
-    if (s != OPENING) __atomic_store_n(&efg_slot_table[slot], target, __ATOMIC_RELEASE);
+    /* A program may annotate before it loads an MPI library. */
+    int final = s == NEW ? target != (void *)(uintptr_t)ignore : s != OPENING;
+    if (final) __atomic_store_n(&efg_slot_table[slot], target, __ATOMIC_RELEASE);
     return target;
 }
 

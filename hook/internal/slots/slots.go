@@ -38,6 +38,10 @@ type Slot struct {
 	Symbols, PMPI []string
 }
 
+// Annotation is how symbols of annotations begin. They are not the names that efg.h gives to
+// programs, which are those of inline functions.
+const Annotation = "efg_hook_"
+
 // All returns the slots in order; All()[i] has ID i.
 func All() []Slot {
 	var l []Slot
@@ -49,6 +53,9 @@ func All() []Slot {
 	}
 	for i := range l {
 		l[i].ID = i
+		if l[i].Proc.Class == signature.Annotation {
+			continue
+		}
 		for _, name := range l[i].Symbols {
 			l[i].PMPI = append(l[i].PMPI, pmpi(l[i].Binding, name)...)
 		}
@@ -68,6 +75,9 @@ func pmpi(b Binding, name string) []string {
 }
 
 func appendProc(l []Slot, p *signature.Proc) []Slot {
+	if p.Class == signature.Annotation {
+		return append(l, Slot{Proc: p, Name: p.Name, Symbols: []string{Annotation + strings.TrimPrefix(p.Name, "efg_")}})
+	}
 	l = append(l, Slot{Proc: p, Name: p.Name, Symbols: []string{p.Name}})
 	if p.HasLarge {
 		name := p.Name + "_c"

@@ -579,6 +579,11 @@ enum {
     EFG_P_MPIX_Scan_init = 574,
     EFG_P_MPIX_Scatter_init = 575,
     EFG_P_MPIX_Scatterv_init = 576,
+    EFG_P_efg_region_begin = 577,
+    EFG_P_efg_region_end = 578,
+    EFG_P_efg_attribute_int = 579,
+    EFG_P_efg_attribute_double = 580,
+    EFG_P_efg_attribute_string = 581,
 };
 
 #endif

@@ -2,8 +2,9 @@
 #ifndef EFG_SLOTS_H
 #define EFG_SLOTS_H
 
-#define EFG_NSLOTS 1955
-#define EFG_SLOTS_HASH 0xab831fc1710e2233u
+#define EFG_NSLOTS 1960
+#define EFG_ANNOTATION "efg_hook_"    /* how symbols of annotations begin */
+#define EFG_SLOTS_HASH 0x954388b40f859558u
 
 /* From here on the same slots again, as their PMPI_ names have them. */
 #define EFG_PMPI EFG_NSLOTS
@@ -1965,6 +1966,11 @@ enum efg_slot {
     EFG_SLOT_mpix_scatterv_init = 1952,
     EFG_SLOT_mpix_scatterv_init_f08 = 1953,
     EFG_SLOT_mpix_scatterv_init_f08ts = 1954,
+    EFG_SLOT_efg_region_begin = 1955,
+    EFG_SLOT_efg_region_end = 1956,
+    EFG_SLOT_efg_attribute_int = 1957,
+    EFG_SLOT_efg_attribute_double = 1958,
+    EFG_SLOT_efg_attribute_string = 1959,
 };
 #endif
 

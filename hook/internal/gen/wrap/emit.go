@@ -124,6 +124,22 @@ func (x *body) cView(s *slots.Slot) callView {
 	return v
 }
 
+// annotationView is the wrapper of an annotation: the function by which programs make it.
+func (x *body) annotationView(s *slots.Slot) callView {
+	v := x.view()
+	v.Fn, v.Slot = "efg_"+s.Name, s.Name
+	var decl []string
+	for i := range x.p.Params {
+		q := &x.p.Params[i]
+		decl = append(decl, declare(ctype(q, false), q.Name))
+		if q.Kind == signature.Str {
+			decl = append(decl, "size_t "+q.Name+"_len")
+		}
+	}
+	v.Decl = list(decl)
+	return v
+}
+
 // list is a C list of parameters, types or arguments.
 func list(l []string) string { return strings.Join(l, ", ") }
 
@@ -243,6 +259,8 @@ func fileOf(p *signature.Proc) string {
 		return false
 	}
 	switch {
+	case p.Class == signature.Annotation:
+		return "annotation"
 	case p.Class == signature.Query:
 		return "query"
 	case has(signature.File):
@@ -267,7 +285,7 @@ func fileOf(p *signature.Proc) string {
 }
 
 // hot are the parts with procedures that programs call in inner loops.
-var hot = map[string]bool{"p2p": true, "coll": true, "win": true}
+var hot = map[string]bool{"p2p": true, "coll": true, "win": true, "annotation": true}
 
 // source is a generated C file under construction.
 type source struct {
@@ -315,6 +333,9 @@ func wrapperFiles(files map[string][]byte) error {
 	}
 	for _, name := range order {
 		s := sources[name]
+		if len(s.rows) == 0 {
+			continue
+		}
 		var b bytes.Buffer
 		b.WriteString(notice)
 		if !hot[name[2:]] {
@@ -341,7 +362,11 @@ func addProc(s *source, p *signature.Proc, all []slots.Slot, fortran bool) error
 			if err != nil {
 				return err
 			}
-			s.add(slot, render("c", x.cView(slot)))
+			if p.Class == signature.Annotation {
+				s.add(slot, render("annotation", x.annotationView(slot)))
+			} else {
+				s.add(slot, render("c", x.cView(slot)))
+			}
 			continue
 		}
 		if small == nil {

@@ -49,6 +49,10 @@ func ctype(q *signature.Param, large bool) string {
 			return "char *const *"
 		}
 		return "const char *"
+	case q.Kind == signature.Int64:
+		return "int64_t"
+	case q.Kind == signature.Double:
+		return "double"
 	case q.Kind == signature.StrOut:
 		return "char *"
 	case q.Kind == signature.Buf:

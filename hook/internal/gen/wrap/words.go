@@ -11,6 +11,10 @@ func (x *body) word(i int) error {
 	wd := x.p.Words[i]
 	q := &x.p.Params[wd.Param]
 	switch {
+	case wd.Part == signature.High:
+		x.in("bk_%s_words(w + %d, %s);", q.Kind, i, q.Name)
+	case wd.Part == signature.Low:
+		// The first word of a wide value stands for both.
 	case !x.has(q):
 		x.in("w[%d] = EFG_ABSENT;", i)
 	case wd.Part != signature.Whole && wd.Part != signature.Source && q.Kind == signature.Status:
@@ -70,6 +74,8 @@ func (x *body) input(i int, q *signature.Param) string {
 		return "bk_buffer(b, " + x.value(q) + ")"
 	case q.Kind == signature.Str && x.fortran:
 		return fmt.Sprintf("bk_fstring(%s, %s_len)", q.Name, q.Name)
+	case q.Kind == signature.Str && x.p.Class == signature.Annotation:
+		return fmt.Sprintf("bk_text(b, %s, %s_len)", q.Name, q.Name)
 	case q.Kind == signature.Str:
 		return "bk_string(" + q.Name + ")"
 	case q.Kind == signature.Req:
