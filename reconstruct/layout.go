@@ -66,6 +66,7 @@ const (
 	oneStatus
 	fileStatus
 	manyStatuses
+	wideValue
 )
 
 // fields returns the arguments and results of the node's procedure, each in the order of the C
@@ -77,7 +78,7 @@ func (n *node) fields() (args, outs []field) {
 	}
 	for i := signature.ObjectWord; i < len(n.proc.Words); i++ {
 		w := &n.proc.Words[i]
-		if w.Param < 0 || w.Part == signature.MessageTag || w.Part == signature.Bytes && n.isStatus(w) {
+		if w.Param < 0 || w.Part == signature.MessageTag || w.Part == signature.Low || w.Part == signature.Bytes && n.isStatus(w) {
 			continue
 		}
 		q := &n.proc.Params[w.Param]
@@ -113,6 +114,8 @@ func formOf(q *signature.Param, w *signature.Word) fieldForm {
 		return fileStatus
 	case q.Kind == signature.Statuses:
 		return manyStatuses
+	case q.Kind.Wide():
+		return wideValue
 	case w.Form == signature.SlotForm:
 		return newObject
 	case w.Form == signature.VecForm && q.Kind == signature.Req:
@@ -150,6 +153,8 @@ func (n *node) constant(f *field) bool {
 		return !n.demoted(f.datatype)
 	case manyStatuses:
 		return n.words[f.word] == signature.Absent
+	case wideValue:
+		return !n.demoted(f.word + 1)
 	}
 	return true
 }

@@ -3,6 +3,7 @@ package reconstruct
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/efg-tools/efg/signature"
 )
@@ -33,6 +34,7 @@ func (e *Event) appendClass(b []byte, class string) []byte {
 	case "ProbeOperation":
 		m.probe()
 	case "MPI_Init", "MPI_Finalize", signature.OtherOps:
+		m.annotation()
 	default:
 		m.collective()
 	}
@@ -73,6 +75,21 @@ func (m *mtf) begin(class string) {
 	}
 	if p := e.node.proc; p != nil && p.ObjectKind() == signature.Comm {
 		m.word("Communicator", signature.ObjectWord)
+	}
+}
+
+// annotation appends what a program says by efg.h: the name, and the value of an attribute.
+func (m *mtf) annotation() {
+	p := m.e.node.proc
+	if p == nil || p.Class != signature.Annotation {
+		return
+	}
+	for i := signature.FirstWord; i < len(p.Words); i++ {
+		if w := &p.Words[i]; w.Part != signature.Low {
+			q := &p.Params[w.Param]
+			name := strings.ToUpper(q.Name[:1]) + q.Name[1:]
+			m.b = m.e.appendField(m.b, &field{name: name, form: formOf(q, w), word: i, param: q}, jsonStyle)
+		}
 	}
 }
 

@@ -115,6 +115,9 @@ func (t *tracker) issued(e *Event) {
 		return
 	}
 	w := t.newRequest(e)
+	if id, ok := signature.ParseID(w); ok && id.Thread != t.stream.Thread {
+		return // of no recorder: see knows
+	}
 	if t.partial {
 		t.seen[w] = true
 	}

@@ -1,6 +1,8 @@
 package reconstruct
 
 import (
+	"bytes"
+	"math"
 	"strconv"
 	"unicode/utf8"
 
@@ -20,6 +22,8 @@ func (e *Event) appendField(b []byte, f *field, st *style) []byte {
 		return e.appendFileStatus(b, f, st)
 	case manyStatuses:
 		return e.appendStatuses(b, f, st)
+	case wideValue:
+		return e.appendWide(st.appendName(b, f.name), f, st)
 	}
 	w := e.Word(f.word)
 	if w == signature.Absent || w == 0 && f.param.Kind == signature.Buf {
@@ -50,6 +54,29 @@ func (e *Event) appendValue(b []byte, q *signature.Param, w uint64, st *style) [
 	b = append(b, st.quote...)
 	b = names.appendHandle(b, q.Kind, w, e.Thread())
 	return append(b, st.quote...)
+}
+
+// appendWide appends an integer or a floating-point number of two words.
+func (e *Event) appendWide(b []byte, f *field, st *style) []byte {
+	v := signature.JoinWide(e.Word(f.word), e.Word(f.word+1))
+	if f.param.Kind == signature.Int64 {
+		return strconv.AppendInt(b, int64(v), 10)
+	}
+	return appendDouble(b, math.Float64frombits(v), st)
+}
+
+// appendDouble appends the shortest text from which the number can be read again, and which shows
+// that it is not an integer. JSON has no infinities and no NaN: they become strings.
+func appendDouble(b []byte, v float64, st *style) []byte {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return st.appendString(b, strconv.FormatFloat(v, 'g', -1, 64))
+	}
+	from := len(b)
+	b = strconv.AppendFloat(b, v, 'g', -1, 64)
+	if !bytes.ContainsAny(b[from:], ".e") {
+		b = append(b, ".0"...)
+	}
+	return b
 }
 
 // appendFlags appends flags by name, "MPI_MODE_CREATE|MPI_MODE_RDWR".

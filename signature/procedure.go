@@ -110,8 +110,8 @@ type Proc struct {
 	Shared   bool   // its result belongs to MPI and need not be freed
 	Existing bool   // its result may exist already
 	NoReturn bool
-	Opens    bool   // begins a region of its thread
-	Closes   bool   // ends the innermost one
+	Opens    bool // begins a region of its thread
+	Closes   bool // ends the innermost one
 
 	base, blocks string // names of the table
 	file         bool   // concerns files, though no parameter is one

@@ -20,6 +20,13 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Inlined, and for debuggers a part of the line that calls it. */
+#if defined(__GNUC__) || defined(__clang__)
+#define EFG_INLINE_ inline __attribute__((always_inline, artificial))
+#else
+#define EFG_INLINE_ inline
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -42,7 +49,7 @@ extern void efg_hook_attribute_string(const char *, size_t, const char *, size_t
 #define EFG_FIND_(function, name) ((function) = NULL)
 #endif
 
-static inline void efg_region_begin(const char *name)
+static EFG_INLINE_ void efg_region_begin(const char *name)
 {
     void (*record)(const char *, size_t);
     EFG_FIND_(record, region_begin);
@@ -50,28 +57,28 @@ static inline void efg_region_begin(const char *name)
 }
 
 /* name may be NULL: ends the innermost region. */
-static inline void efg_region_end_named(const char *name)
+static EFG_INLINE_ void efg_region_end_named(const char *name)
 {
     void (*record)(const char *, size_t);
     EFG_FIND_(record, region_end);
     if (record != NULL) record(name, name != NULL ? strlen(name) : 0);
 }
 
-static inline void efg_attribute_int(const char *name, int64_t value)
+static EFG_INLINE_ void efg_attribute_int(const char *name, int64_t value)
 {
     void (*record)(const char *, size_t, int64_t);
     EFG_FIND_(record, attribute_int);
     if (record != NULL) record(name, strlen(name), value);
 }
 
-static inline void efg_attribute_double(const char *name, double value)
+static EFG_INLINE_ void efg_attribute_double(const char *name, double value)
 {
     void (*record)(const char *, size_t, double);
     EFG_FIND_(record, attribute_double);
     if (record != NULL) record(name, strlen(name), value);
 }
 
-static inline void efg_attribute_string(const char *name, const char *value)
+static EFG_INLINE_ void efg_attribute_string(const char *name, const char *value)
 {
     void (*record)(const char *, size_t, const char *, size_t);
     EFG_FIND_(record, attribute_string);
@@ -81,24 +88,24 @@ static inline void efg_attribute_string(const char *name, const char *value)
 #ifdef __cplusplus
 } /* extern "C" */
 
-static inline void efg_region_end(const char *name = NULL) { efg_region_end_named(name); }
+static EFG_INLINE_ void efg_region_end(const char *name = NULL) { efg_region_end_named(name); }
 
-static inline void efg_attribute(const char *name, int value) { efg_attribute_int(name, value); }
-static inline void efg_attribute(const char *name, unsigned value) { efg_attribute_int(name, value); }
-static inline void efg_attribute(const char *name, long value) { efg_attribute_int(name, value); }
-static inline void efg_attribute(const char *name, unsigned long value) { efg_attribute_int(name, (int64_t)value); }
-static inline void efg_attribute(const char *name, long long value) { efg_attribute_int(name, value); }
-static inline void efg_attribute(const char *name, unsigned long long value) { efg_attribute_int(name, (int64_t)value); }
-static inline void efg_attribute(const char *name, double value) { efg_attribute_double(name, value); }
-static inline void efg_attribute(const char *name, const char *value) { efg_attribute_string(name, value); }
+static EFG_INLINE_ void efg_attribute(const char *name, int value) { efg_attribute_int(name, value); }
+static EFG_INLINE_ void efg_attribute(const char *name, unsigned value) { efg_attribute_int(name, value); }
+static EFG_INLINE_ void efg_attribute(const char *name, long value) { efg_attribute_int(name, value); }
+static EFG_INLINE_ void efg_attribute(const char *name, unsigned long value) { efg_attribute_int(name, (int64_t)value); }
+static EFG_INLINE_ void efg_attribute(const char *name, long long value) { efg_attribute_int(name, value); }
+static EFG_INLINE_ void efg_attribute(const char *name, unsigned long long value) { efg_attribute_int(name, (int64_t)value); }
+static EFG_INLINE_ void efg_attribute(const char *name, double value) { efg_attribute_double(name, value); }
+static EFG_INLINE_ void efg_attribute(const char *name, const char *value) { efg_attribute_string(name, value); }
 
 namespace efg {
 
 /* A region for as long as a variable exists: efg::region r("assembly"); */
 class region {
 public:
-    explicit region(const char *name) : name_(name) { efg_region_begin(name); }
-    ~region() { efg_region_end_named(name_); }
+    explicit EFG_INLINE_ region(const char *name) : name_(name) { efg_region_begin(name); }
+    EFG_INLINE_ ~region() { efg_region_end_named(name_); }
 
 private:
     region(const region &);

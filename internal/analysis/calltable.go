@@ -8,7 +8,7 @@ import (
 
 // callTable says which row each node of a process belongs to.
 type callTable struct {
-	rows   [][]int32 // by stream and node
+	rows   [][]int32 // by stream and node; -1 for annotations, which are not calls
 	keys   []callKey // by row
 	op     []int32   // by row: number of the procedure
 	setup  []bool    // by number of a procedure: it begins or ends MPI
@@ -58,6 +58,10 @@ func newCallTable(nodes [][]Node) *callTable {
 	for _, list := range nodes {
 		at := make([]int32, len(list))
 		for k := range list {
+			if list[k].annotates() {
+				at[k] = -1
+				continue
+			}
 			key := callKey{list[k].Op, list[k].Site}
 			row, ok := rows[key]
 			if !ok {

@@ -309,7 +309,9 @@ func (b *reportBuilder) process(p *Process) error {
 		app := uint64(0)
 		for k := range nodes[i] {
 			n := &nodes[i][k]
-			n.addTo(&rows[t.rows[i][k]])
+			if row := t.rows[i][k]; row >= 0 {
+				n.addTo(&rows[row])
+			}
 			switch {
 			case n.Stats == nil:
 				untimed += n.Visits

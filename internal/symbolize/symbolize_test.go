@@ -3,6 +3,7 @@ package symbolize
 import (
 	"debug/elf"
 	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -145,6 +146,30 @@ func TestResolveCPlusPlus(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A call in an artificial inlined function is at the line that calls that function.
+func TestResolveArtificial(t *testing.T) {
+	const inline = "static inline __attribute__((always_inline, artificial)) void"
+	source := inline + " inner(void) { __asm__(\".globl mark\\nmark: nop\"); }\n" +
+		inline + " outer(void) {\n inner(); }\n" +
+		"int main(void) {\n\n outer();\n return 0; }\n"
+	for _, option := range []string{"-gdwarf-4", "-gdwarf-5"} {
+		dir := t.TempDir()
+		src, exe := filepath.Join(dir, "notes.c"), filepath.Join(dir, "notes")
+		if err := os.WriteFile(src, []byte(source), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		run(t, "gcc", option, "-O0", "-Wl,--build-id", "-o", exe, src)
+		syms, id := symbols(t, exe)
+		got, err := Resolve(exe, id, []uint64{syms["mark"].Value})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := (Place{File: "notes.c", Path: src, Line: 6, Func: "main"}); got[0] != want {
+			t.Errorf("%s: %+v, want %+v", option, got[0], want)
+		}
 	}
 }
 
