@@ -579,6 +579,11 @@ const efg_schema efg_schemas[] = {
     {10, 9, 0, {0,0,0,0,0,0,1,1,0,3}}, /* MPIX_Scan_init */
     {12, 11, 0, {0,0,0,0,0,1,0,0,1,0,0,3}}, /* MPIX_Scatter_init */
     {13, 12, 0, {0,0,0,0,2,2,1,0,0,1,0,0,3}}, /* MPIX_Scatterv_init */
+    {4, 0, 0, {0,0,0,1}}, /* efg_region_begin */
+    {4, 0, 0, {0,0,0,1}}, /* efg_region_end */
+    {6, 0, 0, {0,0,0,1,0,0}}, /* efg_attribute_int */
+    {6, 0, 0, {0,0,0,1,0,0}}, /* efg_attribute_double */
+    {5, 0, 0, {0,0,0,1,1}}, /* efg_attribute_string */
 };
 
 const unsigned efg_nschemas = sizeof efg_schemas / sizeof *efg_schemas;

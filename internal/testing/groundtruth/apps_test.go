@@ -62,6 +62,8 @@ var apps = []app{
 	{source: "c/grequest.c"},
 	{source: "c/attrs.c"},
 	{source: "c/userops.c"},
+	{source: "c/regions.c"},
+	{source: "c/regions.c", args: []string{"kill"}, dies: true},
 	{source: "c/mpi1.c"},
 	{source: "c/longjmp.c"},
 	{source: "c/fail.c", args: []string{"kill"}, dies: true},

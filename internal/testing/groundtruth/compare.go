@@ -3,6 +3,7 @@ package groundtruth
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -157,7 +158,7 @@ func (s *stream) compare(calls []Call) string {
 			continue
 		}
 		e := &s.events[j]
-		if e.Op != "MPI_"+call.Op {
+		if e.Op != call.name() {
 			if !call.Done {
 				continue
 			}
@@ -187,7 +188,7 @@ func (s *stream) inCall(call *Call) string {
 		return ""
 	case call == nil:
 		return "the log has no call that did not return"
-	case e.Op != "MPI_"+call.Op:
+	case e.Op != call.name():
 		return "the log has " + call.Line
 	}
 	for _, f := range call.In {
@@ -339,6 +340,9 @@ func (s *stream) array(call *Call, f Field, v any, role role) string {
 }
 
 func (s *stream) scalar(call *Call, raw string, v any, role role) string {
+	if call.Op == attributeDouble && !strings.HasPrefix(raw, `"`) {
+		return doubleArgument(raw, v)
+	}
 	if strings.HasPrefix(raw, `"`) {
 		return stringArgument(raw, v)
 	}
@@ -374,6 +378,17 @@ func (s *stream) integer(v any) (int64, bool) {
 		sum |= n
 	}
 	return sum, true
+}
+
+// doubleArgument compares a number with the bits that the logger wrote. JSON has no infinities and
+// no NaN: they are strings.
+func doubleArgument(raw string, v any) string {
+	bits, err := strconv.ParseInt(raw, 10, 64)
+	got, gotErr := strconv.ParseFloat(fmt.Sprint(v), 64)
+	if err != nil || gotErr != nil || math.Float64bits(got) != uint64(bits) {
+		return fmt.Sprintf("is %v, should be %v", v, math.Float64frombits(uint64(bits)))
+	}
+	return ""
 }
 
 func bufferArgument(raw string, v any) string {

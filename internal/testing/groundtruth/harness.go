@@ -90,6 +90,7 @@ func (b *Bench) Build(ctx context.Context, source string) (string, error) {
 		compiler, args = b.FC, []string{"-O1", "-g", "-fallow-argument-mismatch", "-w", "-J", b.Dir}
 	}
 	path := filepath.Join(b.Root, "testdata", source)
+	args = append(args, "-I", filepath.Join(b.Root, "hook", "include"))
 	_, err := command(ctx, b.Dir, compiler, append(args, path, "-o", program, "-lm", "-lpthread")...)
 	return program, err
 }

@@ -35,6 +35,17 @@ type Call struct {
 	Abandoned  bool // it was left with longjmp
 }
 
+// attributeDouble is the annotation whose value is logged as its bits.
+const attributeDouble = "efg_attribute_double"
+
+// name is the name of the procedure: annotations are logged by their full names.
+func (c *Call) name() string {
+	if strings.HasPrefix(c.Op, "efg_") {
+		return c.Op
+	}
+	return "MPI_" + c.Op
+}
+
 // polls are the procedures that may find nothing.
 var polls = map[string]bool{
 	"Test": true, "Testall": true, "Testany": true, "Testsome": true, "Iprobe": true, "Improbe": true,

@@ -127,7 +127,7 @@ func compileLogger(ctx context.Context, m MPI, src, dir, wrappers, lib string) e
 		return err
 	}
 	link := append(flags, "-O2", "-shared", "-o", lib, object)
-	for _, f := range []string{"logger.c", "values.c", "output.c", "paths.c"} {
+	for _, f := range []string{"logger.c", "values.c", "output.c", "paths.c", "annotations.c"} {
 		link = append(link, filepath.Join(src, f))
 	}
 	_, err = command(ctx, dir, "gcc", append(link, "-ldl", "-lpthread")...)
