@@ -88,12 +88,12 @@ BK_ENTRY void efg_mpi_free_mem_f08(void *base, MPI_Fint *ierr) { f_MPI_Free_mem(
 
 BK_ENTRY void efg_mpi_free_mem_f08ts(void *base, MPI_Fint *ierr) { f_MPI_Free_mem(BK_HOW(EFG_SLOT_mpi_free_mem_f08ts, BK_F08, 0, 1), __builtin_return_address(0), base, ierr); }
 
-static __attribute__((noinline)) void f_MPI_Pcontrol(const unsigned how, void *const site, void *level)
+static __attribute__((noinline)) void f_MPI_Pcontrol(const unsigned how, void *const site, void *level, MPI_Fint *ierr)
 {
-    typedef void (*const real_fn)(void *);
+    typedef void (*const real_fn)(void *, MPI_Fint *);
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(b == NULL)) {
-        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(level);
+        ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(level, ierr);
         return;
     }
     const real_fn real = (real_fn)efg_tls.real[BK_HOW_SLOT(how)];
@@ -101,15 +101,15 @@ static __attribute__((noinline)) void f_MPI_Pcontrol(const unsigned how, void *c
     const int64_t level_v = bk_fint(level, 4);
     w[3] = (uint64_t)(int64_t)level_v;
     efg_call_begin(b->t);
-    real(level);
+    real(level, ierr);
     efg_call_end(b->t);
     efg_record(b->t);
     efg_leave(b->t);
 }
 
-BK_ENTRY void efg_mpi_pcontrol(void *level) { f_MPI_Pcontrol(BK_HOW(EFG_SLOT_mpi_pcontrol, BK_MPIF, 0, 0), __builtin_return_address(0), level); }
+BK_ENTRY void efg_mpi_pcontrol(void *level, MPI_Fint *ierr) { f_MPI_Pcontrol(BK_HOW(EFG_SLOT_mpi_pcontrol, BK_MPIF, 0, 0), __builtin_return_address(0), level, ierr); }
 
-BK_ENTRY void efg_mpi_pcontrol_f08(void *level) { f_MPI_Pcontrol(BK_HOW(EFG_SLOT_mpi_pcontrol_f08, BK_F08, 0, 0), __builtin_return_address(0), level); }
+BK_ENTRY void efg_mpi_pcontrol_f08(void *level, MPI_Fint *ierr) { f_MPI_Pcontrol(BK_HOW(EFG_SLOT_mpi_pcontrol_f08, BK_F08, 0, 0), __builtin_return_address(0), level, ierr); }
 
 static __attribute__((noinline)) void f_MPI_Buffer_attach(const unsigned how, void *const site, void *buffer, void *size, MPI_Fint *ierr)
 {

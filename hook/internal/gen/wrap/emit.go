@@ -175,9 +175,9 @@ func (x *body) fortranArgs() (decl, types, pass, call []string) {
 			add("void *", q.Name, x.passed(i))
 		}
 	}
-	if !x.p.NoIerror {
-		add("MPI_Fint *", "ierr", "ierr")
-	}
+	// Not every library agrees which procedures have none. What a program passes in the place of ierror
+	// is handed on.
+	add("MPI_Fint *", "ierr", "ierr")
 	for i := range x.p.Params {
 		if q := &x.p.Params[i]; x.has(q) && isText(q) {
 			add("size_t", q.Name+"_len", q.Name+"_len")
