@@ -2,10 +2,29 @@
 #ifndef EFG_BACK_ANNOTATION_H
 #define EFG_BACK_ANNOTATION_H
 
+#include "back.h"
 #include "back_thread.h"
 #include "xxh64.h"
 
 #pragma GCC visibility push(hidden)
+
+/* In the length of an annotation's name: it was made by a module of another language that is
+ * compiled with the program, and concerns the module's caller. */
+#define BK_FROM_MODULE ((size_t)1 << 63)
+
+typedef struct bk_origin {
+    enum bk_language lang;
+    const void *site;       /* the callsite */
+} bk_origin;
+
+/* Who made an annotation: the wrapper with this frame was called from address. Removes the mark from
+ * the length. */
+static inline bk_origin bk_origin_of(bk_thread *b, size_t *len, const void *frame, const void *address)
+{
+    if (bk_likely(!(*len & BK_FROM_MODULE))) return (bk_origin){ BK_C, address };
+    *len &= ~BK_FROM_MODULE;
+    return (bk_origin){ BK_MPIF, efg_callers_caller(b->t, frame, address) };
+}
 
 /* Word of a string; ABSENT for NULL. Programs annotate with the same few strings all the
  * time: the thread remembers which it has defined, and takes no lock for those. */

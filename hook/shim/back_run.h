@@ -42,7 +42,7 @@ static inline bk_thread *bk_enter(void *frame)
 
 /* Starts an event: header, callsite, no object. Returns its words. Inlined in all wrappers:
  * compilers would do so in some of them only. */
-static inline __attribute__((always_inline)) uint64_t *bk_begin(bk_thread *b, unsigned lang, uint64_t header, void *site)
+static inline __attribute__((always_inline)) uint64_t *bk_begin(bk_thread *b, unsigned lang, uint64_t header, const void *site)
 {
     efg_stream *t = b->t;
     uint64_t *w = t->w;

@@ -108,3 +108,11 @@ const void *efg_behind_tools(efg_stream *t, const void *frame, const void *addre
     }
     return own->system ? NULL : at;
 }
+
+const void *efg_callers_caller(efg_stream *t, const void *frame, const void *address)
+{
+    struct efg_tools *own = tools_of(t);
+    efg_frame f = efg_caller_frame(frame);
+    bool known = own != NULL && f.pc == (uintptr_t)address && efg_unwind(&f, &own->rules);
+    return known ? (const void *)f.pc : address;
+}

@@ -216,6 +216,10 @@ static inline uint64_t efg_site_word(efg_stream *t, const void *return_address)
 /* Word of a function's address, as if a call returned there. */
 uint64_t efg_function_word(efg_stream *t, const void *function);
 
+/* The wrapper with this frame returns to address: where the function there returns to; address, if
+ * that is unknown. */
+const void *efg_callers_caller(efg_stream *t, const void *frame, const void *address);
+
 uint64_t efg_string_word(const char *s, size_t len);
 uint64_t efg_def(enum efg_def_kind kind, uint64_t word, const uint64_t *words, uint32_t n,
                  const void *data, uint32_t nbytes);   /* returns word; no-op if it is defined */

@@ -5,7 +5,8 @@ BK_ENTRY void efg_efg_region_begin(const char *name, size_t name_len)
 {
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(b == NULL)) return;
-    uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_efg_region_begin, BK_C, 0, 4), __builtin_return_address(0));
+    const bk_origin origin = bk_origin_of(b, &name_len, __builtin_frame_address(0), __builtin_return_address(0));
+    uint64_t *const w = bk_begin(b, origin.lang, BK_HEADER(EFG_P_efg_region_begin, origin.lang, 0, 4), origin.site);
     w[3] = bk_text(b, name, name_len);
     efg_instant(b->t);
     efg_record(b->t);
@@ -16,7 +17,8 @@ BK_ENTRY void efg_efg_region_end(const char *name, size_t name_len)
 {
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(b == NULL)) return;
-    uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_efg_region_end, BK_C, 0, 4), __builtin_return_address(0));
+    const bk_origin origin = bk_origin_of(b, &name_len, __builtin_frame_address(0), __builtin_return_address(0));
+    uint64_t *const w = bk_begin(b, origin.lang, BK_HEADER(EFG_P_efg_region_end, origin.lang, 0, 4), origin.site);
     w[3] = bk_text(b, name, name_len);
     efg_instant(b->t);
     efg_record(b->t);
@@ -27,7 +29,8 @@ BK_ENTRY void efg_efg_attribute_int(const char *name, size_t name_len, int64_t v
 {
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(b == NULL)) return;
-    uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_efg_attribute_int, BK_C, 0, 6), __builtin_return_address(0));
+    const bk_origin origin = bk_origin_of(b, &name_len, __builtin_frame_address(0), __builtin_return_address(0));
+    uint64_t *const w = bk_begin(b, origin.lang, BK_HEADER(EFG_P_efg_attribute_int, origin.lang, 0, 6), origin.site);
     w[3] = bk_text(b, name, name_len);
     bk_int64_words(w + 4, value);
     efg_instant(b->t);
@@ -39,7 +42,8 @@ BK_ENTRY void efg_efg_attribute_double(const char *name, size_t name_len, double
 {
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(b == NULL)) return;
-    uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_efg_attribute_double, BK_C, 0, 6), __builtin_return_address(0));
+    const bk_origin origin = bk_origin_of(b, &name_len, __builtin_frame_address(0), __builtin_return_address(0));
+    uint64_t *const w = bk_begin(b, origin.lang, BK_HEADER(EFG_P_efg_attribute_double, origin.lang, 0, 6), origin.site);
     w[3] = bk_text(b, name, name_len);
     bk_double_words(w + 4, value);
     efg_instant(b->t);
@@ -51,7 +55,8 @@ BK_ENTRY void efg_efg_attribute_string(const char *name, size_t name_len, const 
 {
     bk_thread *const b = bk_enter(__builtin_frame_address(0));
     if (bk_unlikely(b == NULL)) return;
-    uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_efg_attribute_string, BK_C, 0, 5), __builtin_return_address(0));
+    const bk_origin origin = bk_origin_of(b, &name_len, __builtin_frame_address(0), __builtin_return_address(0));
+    uint64_t *const w = bk_begin(b, origin.lang, BK_HEADER(EFG_P_efg_attribute_string, origin.lang, 0, 5), origin.site);
     w[3] = bk_text(b, name, name_len);
     w[4] = bk_text(b, value, value_len);
     efg_instant(b->t);
