@@ -52,7 +52,7 @@ func TestFortranInterfaces(t *testing.T) {
 			t.Run(mpi+"/"+api, func(t *testing.T) {
 				dir := t.TempDir()
 				command(t, dir, "mpifort."+mpi, "-O0", "-w", "-ffree-line-length-none", "-fallow-argument-mismatch",
-					"-D"+api, "-o", "calls", source)
+					"-D"+api, "-D"+strings.ToUpper(mpi), "-o", "calls", source)
 				out := command(t, dir, efg, "run", "--time", "stats", "-o", "calls.efg", "--", "mpiexec."+mpi, "-n", "2", "./calls")
 				if out != "calls: ok\n" {
 					t.Errorf("the program printed %q", out)

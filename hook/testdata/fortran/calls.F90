@@ -230,6 +230,12 @@ program calls
   call files(comm)
   call windows(comm)
   call errors(comm)
+#if defined(MPIF) || (defined(MPI) && defined(MPICH))
+  ! No interface, and an entry point that assigns to ierror, which other libraries do not have.
+  call MPI_Pcontrol(7 IERR)
+#else
+  call MPI_Pcontrol(7)
+#endif
   call MPI_Comm_free(comm IERR)
   if (rank == 0) print '(a)', 'calls: ok'
   call MPI_Finalize(IERRA)
