@@ -292,7 +292,7 @@ func TestFullFileSystem(t *testing.T) {
 	})
 	t.Run("many ends", func(t *testing.T) { // wherever the space ends, the events end there
 		p := newProgram(6, 40)
-		p.run(5000)
+		p.run(12000)
 		for kb := 20; kb < 160; kb += 4 {
 			r := feederRun{name: "plain", p: p, limits: fmt.Sprintf("ulimit -f %d;", 2*kb)}.run(t, exe)
 			r.stopped(t, p, syscall.EFBIG)
