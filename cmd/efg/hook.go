@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -36,6 +37,16 @@ does not exist. Programs are recorded while efg daemon is running.`,
 			Args:    argCount(cobra.NoArgs),
 			RunE:    func(cmd *cobra.Command, _ []string) error { return hookPath(cmd) },
 		},
+		&cobra.Command{
+			Use:   "include DIR",
+			Short: "Write efg.h and efg.f90, with which programs name regions",
+			Long: `Write efg.h, for programs in C and C++, and the Fortran module efg.f90 to a directory,
+which is created if it does not exist. Programs compiled with them name regions and
+attributes, which are recorded in the order of the calls of MPI, and need no library.`,
+			Example: "  efg hook include include",
+			Args:    argCount(cobra.ExactArgs(1)),
+			RunE:    func(_ *cobra.Command, args []string) error { return writeHeaders(args[0]) },
+		},
 	)
 	return cmd
 }
@@ -67,6 +78,14 @@ func hookPath(cmd *cobra.Command) error {
 		return b.problem(err)
 	}
 	_, err = fmt.Fprintln(cmd.OutOrStdout(), h.Front)
+	return err
+}
+
+func writeHeaders(dir string) error {
+	err := hook.WriteHeaders(dir)
+	if path := (*os.PathError)(nil); errors.As(err, &path) {
+		return usageError("%s: %w", path.Path, path.Err)
+	}
 	return err
 }
 

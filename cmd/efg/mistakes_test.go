@@ -18,7 +18,7 @@ var mistaken = []string{
 	"query FILE SELECT|COUNT|OF|SENDS", "sql FILE select|*|from|events", "dump FILE", "export FILE --format gxl -o out",
 	"export FILE --format mtf -o out", "merge -o out FILE",
 	"work hard", "view none", "view text", "import none -o out", "import text -o out", "assemble none -o out", "assemble text -o out", "top none", "top text",
-	"open none", "runs --last -1", "runs x", "run", "run --time x -- true", "daemon --time x", "daemon x", "hook x", "hook build x", "hook path x", "measure-network", "measure-network --pairs 0 -- true", "measure-network -- true", "man",
+	"open none", "runs --last -1", "runs x", "run", "run --time x -- true", "daemon --time x", "daemon x", "hook x", "hook build x", "hook path x", "hook include", "hook include text", "hook include text/x", "measure-network", "measure-network --pairs 0 -- true", "measure-network -- true", "man",
 	"man text", "site", "site text", "completion x", "x", "info --x",
 	"generate good", "generate good -o out --compute x", "generate good -o out --compute-with x", "diff good good --ignore site", "diff good good --ignore x", "diff good --ignore time", "report good --csv=x", "report good --csv=", "report good --csv --json", "report good --colour x", "info good --csv=x",
 }

@@ -1,0 +1,32 @@
+package hook
+
+import (
+	"embed"
+	"os"
+	"path/filepath"
+)
+
+//go:embed include
+var headers embed.FS
+
+// WriteHeaders writes what programs are compiled with that name regions and attributes, efg.h and
+// efg.f90, to a directory, which is created if it does not exist.
+func WriteHeaders(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	files, err := headers.ReadDir("include")
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		text, err := headers.ReadFile("include/" + f.Name())
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, f.Name()), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
