@@ -71,6 +71,7 @@ func (n *Names) add(d *efg.Def, modules map[uint64]string) {
 			n.places[d.Word] = fmt.Sprintf("%s+%#x", modules[d.Words[0]], d.Words[1])
 			if len(d.Words) > 2 {
 				n.parents[d.Word] = d.Words[2]
+				n.places[d.Callsite()] = n.places[d.Word]
 			}
 		}
 	}

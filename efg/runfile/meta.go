@@ -90,6 +90,14 @@ func bytesText(n uint64) string {
 // if the file does not contain it.
 func (s *Site) Module() (module string, offset uint64) { return s.ref.module, s.ref.offset }
 
+// Callsite is the word of the callsite alone: of a call path, that of its last call.
+func (s *Site) Callsite() uint64 {
+	if s.ref.module == "" {
+		return s.Word
+	}
+	return s.ref.word()
+}
+
 // MakeSite returns the site of a call at an offset of a module.
 func MakeSite(module string, offset uint64) Site {
 	ref := siteRef{module, offset}

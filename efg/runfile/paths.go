@@ -15,10 +15,7 @@ func WithoutPaths(sites []Site) []Site {
 	sites = slices.Clone(sites)
 	for i := range sites {
 		s := &sites[i]
-		if s.ref.module != "" {
-			s.Word = s.ref.word()
-		}
-		s.Parent = 0
+		s.Word, s.Parent = s.Callsite(), 0
 	}
 	return sites
 }

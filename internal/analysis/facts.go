@@ -13,7 +13,7 @@ type Node struct {
 	Proc   *signature.Proc // nil if this version's table does not have it
 	Op     string          // C name of the procedure
 	Class  string          // first class in the MPI Trace Format
-	Site   uint64          // word of the callsite
+	Site   uint64          // word of the callsite, without its call path
 	Comm   uint64          // word of the communicator, window or file; see Varies
 	Error  uint16          // class, 0 for success
 	Visits uint64          // events, or polls that are only counted
@@ -60,7 +60,7 @@ func (s *stream) describe(k int, n *Node) error {
 	header := signature.Header(from.Words[0])
 	*n = Node{
 		Number: k, Proc: procOf(from), Class: signature.OtherOps,
-		Site: from.Words[1], Comm: from.Words[signature.ObjectWord], Error: header.ErrorClass(), Visits: s.visits[k], Stats: from.Stats,
+		Site: s.process.Callsite(from.Words[1]), Comm: from.Words[signature.ObjectWord], Error: header.ErrorClass(), Visits: s.visits[k], Stats: from.Stats,
 	}
 	if n.Proc != nil {
 		n.Op, n.Class = n.Proc.Name, n.Proc.MTF[0]

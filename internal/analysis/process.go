@@ -21,7 +21,8 @@ type Process struct {
 	windows  map[uint64]*efg.Def // families of windows
 	files    map[uint64]*efg.Def // families of files
 	groups   map[uint64]*efg.Def
-	comms    map[uint64]*comm // created when first needed
+	paths    map[uint64]uint64 // callsites of call paths
+	comms    map[uint64]*comm  // created when first needed
 	streams  []*stream
 	threads  map[uint32]*stream
 	layouts  *layouts            // created when first needed
@@ -45,7 +46,7 @@ type stream struct {
 func NewProcess(data *efg.Process, firstRank int) (*Process, error) {
 	p := &Process{
 		Data: data, first: firstRank, world: data.Rank - firstRank, sizes: map[uint64]uint64{}, vecs: map[uint64][]uint64{},
-		families: map[uint64]*efg.Def{}, windows: map[uint64]*efg.Def{}, files: map[uint64]*efg.Def{}, groups: map[uint64]*efg.Def{},
+		families: map[uint64]*efg.Def{}, windows: map[uint64]*efg.Def{}, files: map[uint64]*efg.Def{}, groups: map[uint64]*efg.Def{}, paths: map[uint64]uint64{},
 		comms: map[uint64]*comm{}, threads: map[uint32]*stream{},
 	}
 	for i := range data.Defs {
@@ -78,7 +79,21 @@ func (p *Process) define(d *efg.Def) {
 		p.files[d.Word] = d
 	case efg.DefGroup:
 		p.groups[d.Word] = d
+	case efg.DefSite:
+		if site := d.Callsite(); site != d.Word {
+			p.paths[d.Word] = site
+		}
 	}
+}
+
+// Callsite returns the callsite that a node's word stands for: of a call path, that of its last call.
+// What is summed for each callsite has it as the key, so that it does not depend on whether call paths
+// were recorded.
+func (p *Process) Callsite(word uint64) uint64 {
+	if site, ok := p.paths[word]; ok {
+		return site
+	}
+	return word
 }
 
 // countVisits computes how many events each node has: one for each step to it, and one more for

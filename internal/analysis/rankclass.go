@@ -120,7 +120,7 @@ func (c *rankClass) process(data *efg.Process, first int) *Process {
 	like := c.like
 	p := &Process{
 		Data: data, first: first, world: data.Rank - first, sizes: like.sizes, vecs: like.vecs, families: like.families,
-		windows: like.windows, files: like.files, groups: like.groups, comms: map[uint64]*comm{}, threads: map[uint32]*stream{}, class: c,
+		windows: like.windows, files: like.files, groups: like.groups, paths: like.paths, comms: map[uint64]*comm{}, threads: map[uint32]*stream{}, class: c,
 	}
 	streams := make([]stream, len(data.Streams))
 	for i := range data.Streams {

@@ -371,7 +371,7 @@ func (t *tally) caller(at place) (op string, site uint64) {
 	if p := procOf(n); p != nil {
 		op = p.Name
 	}
-	return op, n.Words[1]
+	return op, t.p.Callsite(n.Words[1])
 }
 
 // suspects lists the suspects among the counts of a process.
@@ -427,7 +427,7 @@ func (t *tally) neverStarted() (list []candidateFault) {
 
 // suspect adds a suspect to its group.
 func (b *builder) suspect(p *analysis.Process, s candidateFault) {
-	s.rank = p.Data.Rank
+	s.rank, s.site = p.Data.Rank, p.Callsite(s.site)
 	short := b.short[s.rank]
 	switch {
 	case short && s.kind == UnfreedObject || short && s.kind == UnfreedRequest:

@@ -48,7 +48,7 @@ type commRank struct{ rank, size int }
 func newProcess(p *analysis.Process, sites *siteNames) (*process, error) {
 	data := p.Data
 	q := &process{
-		Process: p, sites: sites, keys: sites.keys(data.Streams, data.Defs), defs: make(map[uint64]*efg.Def, len(data.Defs)),
+		Process: p, sites: sites, keys: sites.keys(p), defs: make(map[uint64]*efg.Def, len(data.Defs)),
 		objects: map[uint64]uint64{}, commRanks: map[uint64]commRank{}, vecs: map[uint64][]uint64{}, threads: map[uint32]*stream{},
 	}
 	for i := range data.Defs {
@@ -66,7 +66,7 @@ func newProcess(p *analysis.Process, sites *siteNames) (*process, error) {
 		s := &stream{Stream: &data.Streams[i], process: q, nodes: make([]node, len(facts))}
 		for k := range s.nodes {
 			n := &s.Nodes[k]
-			s.nodes[k] = node{n, &facts[k], facts[k].Proc, call{facts[k].Op, q.keys[n.Words[1]]}, q.commRankOf(n)}
+			s.nodes[k] = node{n, &facts[k], facts[k].Proc, call{facts[k].Op, q.keys[facts[k].Site]}, q.commRankOf(n)}
 		}
 		q.streams = append(q.streams, s)
 		q.threads[s.Thread] = s

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
+	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
 )
@@ -29,7 +29,7 @@ func newSiteNames(run *runfile.Run) (*siteNames, error) {
 		return nil, err
 	}
 	n := &siteNames{list: list, words: map[uint64]uint64{}, texts: map[uint64]string{}, order: map[uint64]int{}}
-	sorted := slices.Clone(list)
+	sorted := slices.DeleteFunc(slices.Clone(list), func(s runfile.Site) bool { return s.Word != s.Callsite() }) // no call paths
 	slices.SortStableFunc(sorted, func(x, y runfile.Site) int {
 		_, a := x.Module()
 		_, b := y.Module()
@@ -56,18 +56,19 @@ func (n *siteNames) put(word, key uint64, text string) {
 
 // keys returns the keys of a process's callsites by word. Callsites without a source location
 // are named by module and offset.
-func (n *siteNames) keys(streams []efg.Stream, defs []efg.Def) map[uint64]uint64 {
+func (n *siteNames) keys(p *analysis.Process) map[uint64]uint64 {
+	streams := p.Data.Streams
 	keys := map[uint64]uint64{}
 	var own *reconstruct.Names
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for i := range streams {
 		for k := range streams[i].Nodes {
-			word := streams[i].Nodes[k].Words[1]
+			word := p.Callsite(streams[i].Nodes[k].Words[1])
 			key, ok := n.words[word]
 			if !ok {
 				if own == nil {
-					own = reconstruct.NewNames(defs, nil)
+					own = reconstruct.NewNames(p.Data.Defs, nil)
 				}
 				text := own.Place(word)
 				if key = siteKey(text, 0); text == "unknown" {

@@ -46,7 +46,7 @@ func (s *Sites) Number(t *Thread, node int) int32 {
 		return *known
 	}
 	words := t.Signature(node)
-	key := siteKey{signature.Header(words[0]).Proc(), words[1]}
+	key := siteKey{signature.Header(words[0]).Proc(), t.Process.Facts.Callsite(words[1])}
 	n, ok := s.numbers[key]
 	if !ok {
 		n = int32(len(s.list))

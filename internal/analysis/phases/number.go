@@ -90,7 +90,7 @@ func (f *Follower) next() {
 	for f.walk.Next() {
 		f.until++
 		if k := f.walk.Node(); f.cuts.end(k, f.walk.Words) {
-			until = boundaryOf(&f.s.Nodes[k])
+			until = f.cuts.boundary(&f.s.Nodes[k])
 			break
 		}
 	}

@@ -84,9 +84,10 @@ type boundary struct {
 	site uint64
 }
 
-func boundaryOf(n *efg.Node) boundary {
+// boundary is the place of a node that ends phases.
+func (c *cuts) boundary(n *efg.Node) boundary {
 	p := signature.ProcByID(signature.Header(n.Words[0]).Proc())
-	return boundary{p.Name, n.Words[1]}
+	return boundary{p.Name, c.p.Callsite(n.Words[1])}
 }
 
 // kind is what the phases of one row have in common.
@@ -222,7 +223,7 @@ func (x *split) add(s *efg.Step, n uint64) {
 func (x *split) close(node int, m uint64) {
 	until := boundary{}
 	if node >= 0 {
-		until = boundaryOf(&x.nodes[node])
+		until = x.cuts.boundary(&x.nodes[node])
 	}
 	k := kind{x.from, until}
 	p := x.kinds[k]

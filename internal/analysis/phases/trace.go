@@ -47,7 +47,7 @@ func follow(p *efg.Process, s *efg.Stream, nodes []analysis.Node, c *cuts, own m
 		if !c.end(k, w.Words) {
 			continue
 		}
-		id := kind{from, boundaryOf(&s.Nodes[k])}
+		id := kind{from, c.boundary(&s.Nodes[k])}
 		if x := own[id]; x != nil {
 			x.mpi += mpi
 			x.app += app
