@@ -190,9 +190,7 @@ func (d *Definitions) take(kind byte, r *cursor) {
 	case defAttribute:
 		id := r.u32()
 		name := d.name(r)
-		if r.left() > 0 && r.err == nil {
-			d.Attributes[id] = Attribute{name, d.attributeType(r)}
-		}
+		d.Attributes[id] = Attribute{name, r.byte()}
 	case defSystemTreeNode:
 		id := r.u32()
 		d.SystemTree[id] = SystemTreeNode{d.name(r), d.name(r), r.u32()}
@@ -217,14 +215,6 @@ func (d *Definitions) take(kind byte, r *cursor) {
 		id := r.u32()
 		d.CallingContexts[id] = CallingContext{r.u32(), r.u32(), r.u32()}
 	}
-}
-
-// attributeType reads the type of an attribute: before it OTF2 1.4 and later have a description.
-func (d *Definitions) attributeType(r *cursor) byte {
-	if r.left() > 1 {
-		d.name(r)
-	}
-	return r.byte()
 }
 
 func (d *Definitions) region(r *cursor) {
