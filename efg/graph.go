@@ -203,6 +203,9 @@ type Process struct {
 	// WorldBase is the rank of the first process of the world among those of the run; 0 in
 	// the first world.
 	WorldBase int
+	// SiteDepth is how many calls of a call path tell callsites apart in what is summed by callsite;
+	// 0: the last one alone. It is that of the Run that the process is read from.
+	SiteDepth int
 }
 
 // WorldRank is the rank in the process's MPI_COMM_WORLD.

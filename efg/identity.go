@@ -31,15 +31,3 @@ func (d *Def) Identity() uint64 {
 	h.Write(d.Data)
 	return h.Sum64() & identMask
 }
-
-// Callsite is the word of the callsite that a definition describes: of a call path, that of its last call
-// alone.
-func (d *Def) Callsite() uint64 {
-	if d.Kind != DefSite || len(d.Words) < pathWords {
-		return d.Word
-	}
-	return (&Def{Kind: DefSite, Words: d.Words[:pathWords-1]}).Identity()
-}
-
-// pathWords is the number of words of a call path's definition: module, offset and the rest of the path.
-const pathWords = 3

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
@@ -203,6 +204,20 @@ func (n *Names) parent(site uint64) (parent uint64, ok bool) {
 	_, ok = n.places[site]
 	return n.parents[site], ok
 }
+
+// Site returns the text of a callsite word: that of Call, and of a call path also those of the calls that
+// led there, the outermost last: "exchange halo.c:88 ← main main.c:12".
+func (n *Names) Site(word uint64) string {
+	path := n.Path(word)
+	if path == nil {
+		return n.Call(word)
+	}
+	slices.Reverse(path)
+	return strings.Join(path, PathArrow)
+}
+
+// PathArrow is what separates calls in the text of a call path.
+const PathArrow = " ← "
 
 // Call returns the function and the source location of a callsite word: "exchange halo.c:88".
 func (n *Names) Call(site uint64) string {

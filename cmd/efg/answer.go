@@ -2,11 +2,14 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/jsondoc"
@@ -100,9 +103,39 @@ func (form *answerForm) writeData(out io.Writer, doc any) error {
 	return err
 }
 
+// siteDepth is how many calls of a call path tell callsites apart.
+type siteDepth struct {
+	calls int // 0: whole paths
+	given bool
+}
+
+func (d *siteDepth) flag(cmd *cobra.Command) {
+	cmd.Flags().Func("site-depth", "tell callsites apart by the last `N` calls of their call paths; 0: by whole paths (default 1)", func(text string) (err error) {
+		d.given = true
+		if d.calls, err = strconv.Atoi(text); err != nil || d.calls < 0 {
+			return errors.New("want a number of calls, or 0 for whole call paths")
+		}
+		return nil
+	})
+}
+
+// of is the view of a run in which callsites are told apart like that.
+func (d siteDepth) of(r *runfile.Run, path string, errOut io.Writer) *runfile.Run {
+	switch {
+	case !d.given:
+		return r
+	case r.Meta.CallPath == 0:
+		fmt.Fprintf(errOut, "efg: note: %s has no call paths; efg run --callpath records them\n", path)
+		return r
+	case d.calls == 0:
+		return r.WithSiteDepth(efg.AllCalls)
+	}
+	return r.WithSiteDepth(d.calls)
+}
+
 // overRanks computes a result over ranks of a run, shows the progress, and passes the result to
 // show. ranks is the value of --rank, data whether the answer is for programs.
-func overRanks[T any](path, ranks string, data bool, errOut io.Writer,
+func overRanks[T any](path, ranks string, depth siteDepth, data bool, errOut io.Writer,
 	compute func(r *runfile.Run, procs []int, progress ...analysis.Progress) (T, error),
 	show func(r *runfile.Run, procs []int, result T) error) error {
 	set, err := parseRanks(ranks)
@@ -114,6 +147,7 @@ func overRanks[T any](path, ranks string, data bool, errOut io.Writer,
 		return err
 	}
 	defer r.Close()
+	r = depth.of(r, path, errOut)
 	procs, err := set.find(r)
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ type diffOptions struct {
 	ranks, failOn string
 	ignore        []string
 	top           int
+	depth         siteDepth
 	answerForm
 }
 
@@ -57,6 +58,7 @@ Everything else is computed on the graphs. docs/diff.md defines every column.`,
 	f.StringVar(&opt.failOn, "fail-on", "", "with two runs: conditions, as in 'time>5%,bytes>1MiB,structure'")
 	f.StringSliceVar(&opt.ignore, "ignore", nil, "compare two runs event by event, except for this: time, or site,time")
 	f.IntVar(&opt.top, "top", 20, "rows per table; 0: all")
+	opt.depth.flag(cmd)
 	opt.flags(cmd, "callsites")
 	completeWords(cmd, "ignore", "time", "site,time")
 	return cmd
@@ -87,13 +89,14 @@ func (in *diffInput) close() {
 }
 
 // open opens the files and finds the ranks; data as for openShown.
-func (in *diffInput) open(files []string, set ranks, data bool) error {
+func (in *diffInput) open(files []string, set ranks, depth siteDepth, data bool) error {
 	in.files, in.given = files, set != nil
 	for _, file := range files {
 		r, err := openShown(file, data)
 		if err != nil {
 			return err
 		}
+		r = depth.of(r, file, in.errOut)
 		in.runs = append(in.runs, r)
 		procs, err := set.find(r)
 		if err != nil {
@@ -127,7 +130,7 @@ func diffRun(args []string, opt *diffOptions, out, errOut io.Writer) error {
 	}
 	in := diffInput{errOut: errOut}
 	defer in.close()
-	if err := in.open(args, set, opt.data()); err != nil {
+	if err := in.open(args, set, opt.depth, opt.data()); err != nil {
 		return err
 	}
 	w := opt.screen(out)

@@ -22,12 +22,12 @@ func diffSequences(args []string, opt *diffOptions, out, errOut io.Writer) error
 		return usageError("--ignore %s: want time, too: no two runs have the same times", opt.ignore[0])
 	case len(args) != 2:
 		return usageError("--ignore: wants two files")
-	case opt.ranks != "" || opt.failOn != "":
-		return usageError("--ignore: compares all ranks, without --ranks and --fail-on")
+	case opt.ranks != "" || opt.failOn != "" || opt.depth.given:
+		return usageError("--ignore: compares all ranks, without --ranks, --fail-on and --site-depth")
 	}
 	in := diffInput{errOut: errOut}
 	defer in.close()
-	if err := in.open(args, nil, opt.data()); err != nil {
+	if err := in.open(args, nil, opt.depth, opt.data()); err != nil {
 		return err
 	}
 	bar := in.progress()

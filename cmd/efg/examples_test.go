@@ -32,12 +32,12 @@ func TestExamples(t *testing.T) {
 	if len(lines) < 5 || !strings.HasPrefix(lines[0], "efg run -o jacobi.efg ") {
 		t.Fatalf("examples, run first: %q", lines)
 	}
-	for _, page := range []string{"guide", "reading", "report", "check", "phases", "waits", "clocks", "efficiency", "whatif", "diff", "query", "sql", "exchange", "graph", "loops", "timeline"} {
+	for _, page := range []string{"guide", "reading", "report", "check", "phases", "waits", "clocks", "efficiency", "whatif", "diff", "query", "sql", "exchange", "graph", "loops", "timeline", "callpaths"} {
 		lines = append(lines, commandsOf(t, page)...)
 	}
 	// The examples of efg merge merge what the first one has recorded.
 	lines = slices.Insert(lines, 1, "mkdir parts && cp jacobi.efg parts/node1.efg")
-	lines = slices.Insert(lines, 2, keptSegments, "efg run --time trace -o traced.efg -- mpiexec -n 4 ./jacobi 400")
+	lines = slices.Insert(lines, 2, keptSegments, "efg run --time trace -o traced.efg -- mpiexec -n 4 ./jacobi 400", "efg run --callpath -o paths.efg -- mpiexec -n 4 ./jacobi 50")
 	prepareExamples(t)
 	var lasting, asking []string
 	for _, line := range lines {

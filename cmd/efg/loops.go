@@ -19,6 +19,7 @@ import (
 type loopsOptions struct {
 	ranks string
 	top   int
+	depth siteDepth
 	answerForm
 }
 
@@ -42,6 +43,7 @@ with the same loops are shown together. docs/loops.md defines a loop.`,
 	f := cmd.Flags()
 	f.StringVar(&opt.ranks, "rank", "", "ranks to include, as in 0-3,7 (default all)")
 	f.IntVar(&opt.top, "top", 20, "groups of ranks to show; 0: all")
+	opt.depth.flag(cmd)
 	opt.flags(cmd, "groups.loops")
 	return cmd
 }
@@ -50,7 +52,7 @@ func findLoops(path string, opt *loopsOptions, out, errOut io.Writer) error {
 	if err := checkTop(opt.top, "groups"); err != nil {
 		return err
 	}
-	return overRanks(path, opt.ranks, opt.data(), errOut, loops.Summarize, func(r *runfile.Run, procs []int, s *loops.Summary) error {
+	return overRanks(path, opt.ranks, opt.depth, opt.data(), errOut, loops.Summarize, func(r *runfile.Run, procs []int, s *loops.Summary) error {
 		return opt.write(out, func() any { return jsondoc.NewLoops(path, r, s, len(procs)) },
 			func(w *terminal.Screen) { loopsText(w, path, r, s, opt, len(procs)) })
 	})

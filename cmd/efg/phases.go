@@ -18,6 +18,7 @@ type phasesOptions struct {
 	ranks string
 	clock string
 	top   int
+	depth siteDepth
 	answerForm
 }
 
@@ -45,6 +46,7 @@ table shows the difference between the first and the last. See docs/phases.md.`,
 	f.StringVar(&opt.ranks, "rank", "", "ranks to include, as in 0-3,7 (default all)")
 	clockFlag(cmd, &opt.clock)
 	f.IntVar(&opt.top, "top", 40, "rows in the table; 0: all")
+	opt.depth.flag(cmd)
 	opt.flags(cmd, "rows")
 	return cmd
 }
@@ -53,7 +55,7 @@ func showPhases(path string, opt *phasesOptions, out, errOut io.Writer) error {
 	if err := checkTop(opt.top, "rows"); err != nil {
 		return err
 	}
-	return overRanks(path, opt.ranks, opt.data(), errOut, withClocks(opt.clock, errOut, phases.New), func(r *runfile.Run, _ []int, rep *phases.Report) error {
+	return overRanks(path, opt.ranks, opt.depth, opt.data(), errOut, withClocks(opt.clock, errOut, phases.New), func(r *runfile.Run, _ []int, rep *phases.Report) error {
 		return opt.write(out, func() any { return jsondoc.NewPhases(path, rep) },
 			func(w *terminal.Screen) { writePhases(w, path, r, rep, opt.top) })
 	})

@@ -23,6 +23,7 @@ type reportOptions struct {
 	by        []string
 	top       int
 	histogram bool
+	depth     siteDepth
 	answerForm
 	setup bool
 	html  string
@@ -62,6 +63,7 @@ received.`,
 	f.IntVar(&opt.top, "top", 20, "rows per table; 0: all")
 	f.BoolVar(&opt.setup, "setup", false, "include the time in MPI_Init and MPI_Finalize")
 	f.BoolVar(&opt.histogram, "histogram", false, "show the distribution of the durations")
+	opt.depth.flag(cmd)
 	opt.flags(cmd, "callsites")
 	f.StringVar(&opt.html, "html", "", "write a web page that opens without a server to this `file`")
 	completeWords(cmd, "by", jsondoc.ReportTables...)
@@ -81,7 +83,7 @@ func report(path string, opt *reportOptions, out, errOut io.Writer) error {
 	if opt.setup {
 		compute = analysis.NewReportWithSetup
 	}
-	return overRanks(path, opt.ranks, opt.data(), errOut, compute, func(r *runfile.Run, _ []int, rep *analysis.Report) error {
+	return overRanks(path, opt.ranks, opt.depth, opt.data(), errOut, compute, func(r *runfile.Run, _ []int, rep *analysis.Report) error {
 		found, err := opt.findings(r, errOut)
 		if err != nil {
 			return err

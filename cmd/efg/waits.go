@@ -25,6 +25,7 @@ type waitsOptions struct {
 	ranks string
 	clock string
 	top   int
+	depth siteDepth
 	answerForm
 }
 
@@ -58,6 +59,7 @@ The times of each call are needed (the default of efg run). See docs/waits.md.`,
 	f.StringVar(&opt.ranks, "rank", "", "ranks whose waits to show, as in 0-3,7 (default all)")
 	clockFlag(cmd, &opt.clock)
 	f.IntVar(&opt.top, "top", 20, "rows in the table; 0: all")
+	opt.depth.flag(cmd)
 	opt.flags(cmd, "rows")
 	return cmd
 }
@@ -66,7 +68,7 @@ func showWaits(path string, opt *waitsOptions, out, errOut io.Writer) error {
 	if err := checkTop(opt.top, "rows"); err != nil {
 		return err
 	}
-	err := overRanks(path, opt.ranks, opt.data(), errOut, withClocks(opt.clock, errOut, waits.New), func(r *runfile.Run, _ []int, rep *waits.Report) error {
+	err := overRanks(path, opt.ranks, opt.depth, opt.data(), errOut, withClocks(opt.clock, errOut, waits.New), func(r *runfile.Run, _ []int, rep *waits.Report) error {
 		return opt.write(out, func() any { return jsondoc.NewWaits(path, rep) },
 			func(w *terminal.Screen) { writeWaits(w, path, r, rep, opt.top) })
 	})

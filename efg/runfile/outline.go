@@ -16,7 +16,7 @@ type Outline struct {
 // ReadOutline reads the outline of a run file's content of the given size. The errors
 // are those of NewRun.
 func ReadOutline(file io.ReaderAt, size int64) (*Outline, error) {
-	r := &Run{r: file, size: uint64(size)}
+	r := &Run{content: &content{r: file, size: uint64(size)}}
 	b, err := r.index()
 	if err != nil {
 		return nil, err

@@ -29,14 +29,28 @@ func (r *Run) StoredSites() ([]Site, error) {
 	return uniqueSites(WithoutPaths(sites)), nil
 }
 
-// withPaths adds the call paths that processes define to the callsites.
+// WithSiteDepth returns a view of the run in which call paths tell callsites apart by their last calls,
+// at most depth: tables have a row for each path to a call as far as its last depth calls go. 1 is what the
+// run has when it is opened, efg.AllCalls are whole paths. The file stays open until the run is closed.
+func (r *Run) WithSiteDepth(depth int) *Run {
+	for r.opened != nil {
+		r = r.opened
+	}
+	return &Run{Meta: r.Meta, Procs: r.Procs, content: r.content, depth: depth, opened: r}
+}
+
+// withPaths adds the call paths that processes define to the callsites; in a view, those that it
+// shortens instead.
 func (r *Run) withPaths(sites []Site) ([]Site, error) {
 	places := make(map[siteRef]*Site, len(sites))
 	for i := range sites {
 		places[sites[i].ref] = &sites[i]
 	}
 	paths := slices.Clone(sites)
-	seen := map[uint64]bool{}
+	seen := make(map[uint64]bool, len(sites))
+	for i := range sites {
+		seen[sites[i].Word] = true
+	}
 	classes := map[ClassKey]bool{}
 	for i := range r.Procs {
 		fresh, err := r.hasNewDefs(i, classes)
@@ -50,8 +64,12 @@ func (r *Run) withPaths(sites []Site) ([]Site, error) {
 		if err != nil {
 			return nil, err
 		}
-		for k := range x.list {
-			if d := &x.list[k]; d.Kind == efg.DefSite && len(d.Words) == pathWords && !seen[d.Word] {
+		list := x.list
+		if r.opened != nil {
+			_, list = efg.FoldPaths(list, r.depth)
+		}
+		for k := range list {
+			if d := &list[k]; d.Kind == efg.DefSite && len(d.Words) == pathWords && !seen[d.Word] {
 				seen[d.Word] = true
 				paths = append(paths, pathSite(x, d, places))
 			}
@@ -76,7 +94,7 @@ func (r *Run) hasNewDefs(i int, classes map[ClassKey]bool) (bool, error) {
 // pathSite returns the callsite of a path with its parent.
 func pathSite(x *defIndex, d *efg.Def, places map[siteRef]*Site) Site {
 	s := Site{Word: d.Word, Parent: d.Words[pathWords-1]}
-	ref, ok := siteOf(x, d.Word)
+	ref, ok := siteAt(x, d.Words)
 	if !ok {
 		s.Place = "unknown"
 		return s

@@ -22,6 +22,16 @@ type Run struct {
 	Meta  Meta
 	Procs []ProcInfo
 
+	*content
+
+	depth    int  // see WithSiteDepth
+	opened   *Run // the run that this is a view of, nil if it is none
+	sites    sync.Once
+	sitesErr error
+}
+
+// content is what all views of a run share.
+type content struct {
 	r      io.ReaderAt
 	closer io.Closer
 	path   string // if it is merged with others
@@ -45,9 +55,6 @@ type Run struct {
 	lastCommand []string
 
 	tables   *block.Block // columns of the small tables, if they are in the index
-	sites    sync.Once
-	sitesErr error
-
 	hashSums sync.Once
 	firsts   map[int]uint64 // see hashOfFirst
 
@@ -108,7 +115,7 @@ func (r *Run) Size() uint64 { return r.size }
 
 // NewRun opens a run file's content of the given size.
 func NewRun(file io.ReaderAt, size int64) (*Run, error) {
-	r := &Run{r: file, size: uint64(size), cache: newBlockCache(cacheSize), keys: map[int]shapeKey{}, shared: timesCache{limit: keptShared}, commands: map[string][]string{}}
+	r := &Run{content: &content{r: file, size: uint64(size), cache: newBlockCache(cacheSize), keys: map[int]shapeKey{}, shared: timesCache{limit: keptShared}, commands: map[string][]string{}}}
 	b, err := r.index()
 	if err != nil {
 		return nil, err
@@ -412,7 +419,12 @@ func (r *Run) groupOf(n int, kind recordKind) (*readGroup, error) {
 // calls.
 func (r *Run) Sites() ([]Site, error) {
 	r.sites.Do(func() {
-		if r.Meta.Sites, r.sitesErr = r.storedSites(); r.sitesErr == nil && r.features&featurePaths != 0 {
+		if r.opened != nil {
+			r.Meta.Sites, r.sitesErr = r.opened.Sites()
+		} else {
+			r.Meta.Sites, r.sitesErr = r.storedSites()
+		}
+		if r.sitesErr == nil && r.features&featurePaths != 0 {
 			r.Meta.Sites, r.sitesErr = r.withPaths(r.Meta.Sites)
 		}
 	})

@@ -72,12 +72,17 @@ func siteOf(x *defIndex, word uint64) (siteRef, bool) {
 		return siteRef{}, false
 	}
 	w := x.list[n].Words
-	m, ok := x.byWord[w[0]]
+	ref, ok := siteAt(x, w)
+	return ref, ok && (len(w) == pathWords || ref.word() == word)
+}
+
+// siteAt is the callsite that a definition with these words describes.
+func siteAt(x *defIndex, words []uint64) (siteRef, bool) {
+	m, ok := x.byWord[words[0]]
 	if !ok || x.list[m].Kind != efg.DefModule {
 		return siteRef{}, false
 	}
-	ref := siteRef{string(x.list[m].Data), w[1]}
-	return ref, len(w) == pathWords || ref.word() == word
+	return siteRef{string(x.list[m].Data), words[1]}, true
 }
 
 // Words of the definitions of a callsite and of a call path.

@@ -1,8 +1,6 @@
 package analysis
 
 import (
-	"strings"
-
 	"github.com/efg-tools/efg/reconstruct"
 )
 
@@ -96,6 +94,6 @@ func (b *reportBuilder) nameSites(p *Process, keys []callKey) {
 			}
 			names = own
 		}
-		b.siteTexts[key.site] = strings.TrimSpace(names.Func(key.site) + " " + names.Place(key.site))
+		b.siteTexts[key.site] = names.Site(key.site)
 	}
 }

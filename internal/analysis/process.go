@@ -21,7 +21,7 @@ type Process struct {
 	windows  map[uint64]*efg.Def // families of windows
 	files    map[uint64]*efg.Def // families of files
 	groups   map[uint64]*efg.Def
-	paths    map[uint64]uint64 // callsites of call paths
+	paths    map[uint64]uint64 // shortened call paths, see Callsite
 	comms    map[uint64]*comm  // created when first needed
 	streams  []*stream
 	threads  map[uint32]*stream
@@ -46,12 +46,13 @@ type stream struct {
 func NewProcess(data *efg.Process, firstRank int) (*Process, error) {
 	p := &Process{
 		Data: data, first: firstRank, world: data.Rank - firstRank, sizes: map[uint64]uint64{}, vecs: map[uint64][]uint64{},
-		families: map[uint64]*efg.Def{}, windows: map[uint64]*efg.Def{}, files: map[uint64]*efg.Def{}, groups: map[uint64]*efg.Def{}, paths: map[uint64]uint64{},
+		families: map[uint64]*efg.Def{}, windows: map[uint64]*efg.Def{}, files: map[uint64]*efg.Def{}, groups: map[uint64]*efg.Def{},
 		comms: map[uint64]*comm{}, threads: map[uint32]*stream{},
 	}
 	for i := range data.Defs {
 		p.define(&data.Defs[i])
 	}
+	p.paths, _ = efg.FoldPaths(data.Defs, data.SiteDepth)
 	for i := range data.Streams {
 		s := &stream{Stream: &data.Streams[i], process: p, issued: map[int]*issued{}}
 		if err := s.countVisits(); err != nil {
@@ -79,16 +80,12 @@ func (p *Process) define(d *efg.Def) {
 		p.files[d.Word] = d
 	case efg.DefGroup:
 		p.groups[d.Word] = d
-	case efg.DefSite:
-		if site := d.Callsite(); site != d.Word {
-			p.paths[d.Word] = site
-		}
 	}
 }
 
-// Callsite returns the callsite that a node's word stands for: of a call path, that of its last call.
-// What is summed for each callsite has it as the key, so that it does not depend on whether call paths
-// were recorded.
+// Callsite returns the callsite that a node's word stands for: of a call path, its last calls, as many as
+// Data.SiteDepth says. What is summed for each callsite has it as the key, so that it does not depend on
+// whether call paths were recorded.
 func (p *Process) Callsite(word uint64) uint64 {
 	if site, ok := p.paths[word]; ok {
 		return site

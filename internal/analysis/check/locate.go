@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
@@ -95,7 +94,7 @@ func (g *group) finding(f *foundEvents, p *analysis.Process, names *reconstruct.
 	slices.Sort(g.ranks)
 	return Finding{
 		Kind: g.kind, Rank: g.rank, Thread: at.thread, Event: at.event, Op: g.op,
-		Site: strings.TrimSpace(names.Func(g.site) + " " + names.Place(g.site)),
+		Site: names.Site(g.site),
 		Text: g.describe(p, names), Count: g.total, Ranks: slices.Compact(g.ranks), Remark: g.remark,
 	}
 }

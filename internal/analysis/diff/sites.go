@@ -21,6 +21,7 @@ type siteNames struct {
 	words map[uint64]uint64 // keys by word
 	texts map[uint64]string // "function file:line" by key
 	order map[uint64]int    // of the words, in the order of their addresses in the code
+	paths map[uint64]*runfile.Site
 }
 
 func newSiteNames(run *runfile.Run) (*siteNames, error) {
@@ -28,8 +29,13 @@ func newSiteNames(run *runfile.Run) (*siteNames, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &siteNames{list: list, words: map[uint64]uint64{}, texts: map[uint64]string{}, order: map[uint64]int{}}
-	sorted := slices.DeleteFunc(slices.Clone(list), func(s runfile.Site) bool { return s.Word != s.Callsite() }) // no call paths
+	n := &siteNames{list: list, words: map[uint64]uint64{}, texts: map[uint64]string{}, order: map[uint64]int{}, paths: map[uint64]*runfile.Site{}}
+	for i := range list {
+		if s := &list[i]; s.Word != s.Callsite() {
+			n.paths[s.Word] = s
+		}
+	}
+	sorted := slices.DeleteFunc(slices.Clone(list), func(s runfile.Site) bool { return n.paths[s.Word] != nil })
 	slices.SortStableFunc(sorted, func(x, y runfile.Site) int {
 		_, a := x.Module()
 		_, b := y.Module()
@@ -66,7 +72,11 @@ func (n *siteNames) keys(p *analysis.Process) map[uint64]uint64 {
 		for k := range streams[i].Nodes {
 			word := p.Callsite(streams[i].Nodes[k].Words[1])
 			key, ok := n.words[word]
-			if !ok {
+			switch {
+			case ok:
+			case n.paths[word] != nil:
+				key = n.path(n.paths[word], mostCalls)
+			default:
 				if own == nil {
 					own = reconstruct.NewNames(p.Data.Defs, nil)
 				}
@@ -80,6 +90,36 @@ func (n *siteNames) keys(p *analysis.Process) map[uint64]uint64 {
 		}
 	}
 	return keys
+}
+
+// mostCalls bounds the calls of a path: those of a file may form a ring.
+const mostCalls = 1 << 10
+
+// path is the key of a call path: it follows from those of its calls, so that paths correspond if their
+// calls do.
+func (n *siteNames) path(s *runfile.Site, most int) uint64 {
+	if key, ok := n.words[s.Word]; ok {
+		return key
+	}
+	last := n.words[s.Callsite()]
+	key, text := last, n.texts[last]
+	switch parent := n.paths[s.Parent]; {
+	case s.Parent == signature.Absent:
+		key = signature.Hash(key, 1)
+	case s.Parent == signature.Unknown:
+		key, text = signature.Hash(key, 0), text+reconstruct.PathArrow+reconstruct.PathUnknown
+	default:
+		rest, known := n.words[s.Parent] // where it is cut
+		if parent != nil && most > 0 {
+			rest, known = n.path(parent, most-1), true
+		}
+		key, text = signature.Hash(key, rest), text+reconstruct.PathArrow+n.texts[rest]
+		if parent == nil && known {
+			text += reconstruct.PathArrow + reconstruct.PathCut
+		}
+	}
+	n.put(s.Word, key, text)
+	return key
 }
 
 func (n *siteNames) text(key uint64) string {

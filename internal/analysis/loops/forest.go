@@ -39,8 +39,10 @@ type Forest struct {
 
 // Find finds the loops of a stream and counts their iterations. A graph that no recording can
 // have is an error that wraps efg.ErrGraph or efg.ErrSeq.
-func Find(s *efg.Stream) (*Forest, error) {
-	f, err := bestFinder(s)
+func Find(s *efg.Stream) (*Forest, error) { return find(s, naming{}) }
+
+func find(s *efg.Stream, by naming) (*Forest, error) {
+	f, err := bestFinder(s, by)
 	if err != nil {
 		return nil, err
 	}

@@ -5,22 +5,23 @@ import (
 	"slices"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/signature"
 )
 
 // bestFinder finds the families of a stream. Calls that differ only in their results count as
 // one. Where families are irreducible because calls at one callsite have varying arguments,
 // these calls also count as one if that leaves fewer irreducible families.
-func bestFinder(s *efg.Stream) (*finder, error) {
+func bestFinder(s *efg.Stream, by naming) (*finder, error) {
 	last, err := lastNode(s)
 	if err != nil {
 		return nil, err
 	}
-	at, n := alike(s)
+	at, n := by.alike(s)
 	f := newFinder(s, last, at, n)
 	tangled := f.irreducible()
 	for len(tangled) > 0 {
-		at, n := f.joined(tangled)
+		at, n := f.joined(tangled, by)
 		g := newFinder(s, last, at, n)
 		better, all := g.irreducible(), true
 		for root, count := range tangled {
@@ -110,13 +111,32 @@ func (f *finder) irreducible() map[int]int {
 	return count
 }
 
+// naming returns what the words of callsites stand for, nil: themselves. calls is for calls that count as one if their
+// arguments are equal, places for those that are merged where a component is irreducible.
+type naming struct{ calls, places func(word uint64) uint64 }
+
+// namingOf tells calls apart by their whole call paths unless the run says how far, and merges those of a callsite.
+func namingOf(p *analysis.Process) naming {
+	if p.Data.SiteDepth == 0 {
+		return naming{places: p.Callsite}
+	}
+	return naming{p.Callsite, p.Callsite}
+}
+
+func named(by func(uint64) uint64, word uint64) uint64 {
+	if by == nil {
+		return word
+	}
+	return by(word)
+}
+
 // alike numbers the nodes of a stream so that calls with equal arguments at one callsite have
 // one number, whatever they returned.
-func alike(s *efg.Stream) (at []int, n int) {
+func (by naming) alike(s *efg.Stream) (at []int, n int) {
 	known := map[string]int{}
 	at = make([]int, len(s.Nodes))
 	for v := range at {
-		at[v] = numberOf(known, string(arguments(v, &s.Nodes[v])), &n)
+		at[v] = numberOf(known, string(by.arguments(v, &s.Nodes[v])), &n)
 	}
 	return at, n
 }
@@ -134,7 +154,7 @@ func numberOf[K comparable](known map[K]int, key K, n *int) int {
 
 // arguments encodes procedure, callsite and arguments of node v. Nodes of unknown procedures
 // differ from all others.
-func arguments(v int, n *efg.Node) []byte {
+func (by naming) arguments(v int, n *efg.Node) []byte {
 	if len(n.Words) < 2 {
 		return binary.AppendVarint(nil, int64(v))
 	}
@@ -151,7 +171,9 @@ func arguments(v int, n *efg.Node) []byte {
 		switch {
 		case n.Mask>>i&1 != 0:
 			key = append(key, '*')
-		case i == 1 || !p.Words[i].Out:
+		case i == 1:
+			key = binary.LittleEndian.AppendUint64(append(key, '='), named(by.calls, n.Words[i]))
+		case !p.Words[i].Out:
 			key = binary.LittleEndian.AppendUint64(append(key, '='), n.Words[i])
 		}
 	}
@@ -164,16 +186,16 @@ type place struct {
 	site uint64
 }
 
-func placeOf(n *efg.Node) place {
+func (by naming) placeOf(n *efg.Node) place {
 	if len(n.Words) < 2 {
 		return place{}
 	}
-	return place{uint16(signature.Header(n.Words[0]).Proc()), n.Words[1]}
+	return place{uint16(signature.Header(n.Words[0]).Proc()), named(by.places, n.Words[1])}
 }
 
 // joined numbers the nodes of the stream so that nodes of one procedure and callsite in the
 // same one of some outermost families have one number, in addition to those already merged.
-func (f *finder) joined(roots map[int]int) (at []int, n int) {
+func (f *finder) joined(roots map[int]int, by naming) (at []int, n int) {
 	type call struct {
 		root, number int // number of the family, or -1 and the number of the graph's node
 		place
@@ -183,7 +205,7 @@ func (f *finder) joined(roots map[int]int) (at []int, n int) {
 	for v := range at {
 		key := call{root: -1, number: f.at[v]}
 		if root := f.root(f.at[v]); roots[root] > 0 {
-			key = call{root: root, place: placeOf(&f.stream.Nodes[v])}
+			key = call{root: root, place: by.placeOf(&f.stream.Nodes[v])}
 		}
 		at[v] = numberOf(known, key, &n)
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/efg-tools/efg/efg"
@@ -128,7 +127,7 @@ func (b *builder) findIn(p *analysis.Process, i int) (*Forest, error) {
 	s := &p.Data.Streams[i]
 	class, alike := p.Class()
 	if !alike {
-		return b.find(s)
+		return b.find(s, namingOf(p))
 	}
 	key := classStream{class, i}
 	b.mu.Lock()
@@ -137,7 +136,7 @@ func (b *builder) findIn(p *analysis.Process, i int) (*Forest, error) {
 	if forest != nil {
 		return forest, nil
 	}
-	forest, err := b.find(s)
+	forest, err := b.find(s, namingOf(p))
 	if err != nil {
 		return nil, err
 	}
@@ -159,8 +158,8 @@ type classStream struct {
 const maxForests = 1 << 12
 
 // find finds the loops of a stream, once for all streams with equal steps.
-func (b *builder) find(s *efg.Stream) (*Forest, error) {
-	key, ok := stepsOf(s)
+func (b *builder) find(s *efg.Stream, by naming) (*Forest, error) {
+	key, ok := stepsOf(s, by)
 	if ok {
 		b.mu.Lock()
 		forest := b.forests[key]
@@ -169,7 +168,7 @@ func (b *builder) find(s *efg.Stream) (*Forest, error) {
 			return forest, nil
 		}
 	}
-	forest, err := Find(s)
+	forest, err := find(s, by)
 	if err != nil {
 		return nil, err
 	}
@@ -186,14 +185,14 @@ func (b *builder) find(s *efg.Stream) (*Forest, error) {
 
 // stepsOf encodes everything that the loops of a stream depend on; false if its sequences are
 // too long for that.
-func stepsOf(s *efg.Stream) (string, bool) {
+func stepsOf(s *efg.Stream, by naming) (string, bool) {
 	key := binary.AppendVarint(nil, int64(s.Start()))
-	calls, _ := alike(s)
+	calls, _ := by.alike(s)
 	places, known := 0, map[place]int{}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		key = binary.AppendUvarint(key, uint64(calls[i]))
-		key = binary.AppendUvarint(key, uint64(numberOf(known, placeOf(n), &places)))
+		key = binary.AppendUvarint(key, uint64(numberOf(known, by.placeOf(n), &places)))
 		key = binary.AppendUvarint(key, uint64(len(n.Edges)))
 		for _, e := range n.Edges {
 			key = binary.AppendUvarint(key, uint64(e.To))
@@ -300,7 +299,7 @@ func (b *builder) site(p *efg.Process, word uint64) string {
 	if !b.known[word] {
 		names = reconstruct.NewNames(p.Defs, nil)
 	}
-	text := strings.TrimSpace(names.Func(word) + " " + names.Place(word))
+	text := names.Site(word)
 	b.texts[word] = text
 	return text
 }

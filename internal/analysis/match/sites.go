@@ -1,8 +1,6 @@
 package match
 
 import (
-	"strings"
-
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
@@ -79,7 +77,7 @@ func (s *Sites) Places(run *runfile.Run) ([]Place, error) {
 			names[x.by] = reconstruct.NewNames(x.by.Facts.Data.Defs, sites)
 		}
 		n := names[x.by]
-		places[i].Site = strings.TrimSpace(n.Func(x.key.site) + " " + n.Place(x.key.site))
+		places[i].Site = n.Site(x.key.site)
 		if p := s.Proc(int32(i)); p != nil {
 			places[i].Op = p.Name
 		}

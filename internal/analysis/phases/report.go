@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/efg-tools/efg/efg"
@@ -420,7 +419,7 @@ func (b *builder) nameSites(p *analysis.Process, own map[kind]*share) {
 				}
 				from = names
 			}
-			b.sites[s.site] = strings.TrimSpace(from.Func(s.site) + " " + from.Place(s.site))
+			b.sites[s.site] = from.Site(s.site)
 		}
 	}
 }
