@@ -81,7 +81,7 @@ func (m *mtf) begin(class string) {
 // annotation appends what a program says by efg.h: the name, and the value of an attribute.
 func (m *mtf) annotation() {
 	p := m.e.node.proc
-	if p == nil || p.Class != signature.Annotation {
+	if !p.Annotates() {
 		return
 	}
 	for i := signature.FirstWord; i < len(p.Words); i++ {

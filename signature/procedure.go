@@ -122,6 +122,10 @@ type Proc struct {
 // launcher than about the program: analyses show it apart.
 func (p *Proc) Setup() bool { return p.Begins || p.Ends }
 
+// Annotates reports whether the procedure is not one of MPI, but one by which programs say what they
+// do; p may be nil.
+func (p *Proc) Annotates() bool { return p != nil && p.Class == Annotation }
+
 // Param returns the index of the parameter called name, or -1.
 func (p *Proc) Param(name string) int {
 	if i, ok := p.lookupByName[name]; ok {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/efg/runfile"
+	"github.com/efg-tools/efg/internal/analysis/regions"
 	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/rankset"
 )
@@ -85,6 +86,7 @@ func (s *infoWriter) write(out io.Writer, streams bool) error {
 	if s.Early > 0 {
 		fmt.Fprintf(w, "times\tend early in %d of %d streams: %d of %d events have their own, all are in the statistics\n", s.Early, s.Threads, s.Timed, s.Events)
 	}
+	s.writeUnbalanced(w)
 	if err := w.Flush(); err != nil {
 		return err
 	}
@@ -92,6 +94,26 @@ func (s *infoWriter) write(out io.Writer, streams bool) error {
 		return s.writeStreams(out)
 	}
 	return s.writeIncomplete(out)
+}
+
+// mostUnbalanced is how many faults in the begins and ends of regions are listed.
+const mostUnbalanced = 5
+
+func (s *infoWriter) writeUnbalanced(w io.Writer) {
+	for i := range s.Unbalanced {
+		if i == mostUnbalanced {
+			fmt.Fprintf(w, "\tand %d more, which efg check lists\n", len(s.Unbalanced)-i)
+			return
+		}
+		u, name := &s.Unbalanced[i], ""
+		if i == 0 {
+			name = "regions"
+		}
+		fmt.Fprintf(w, "%s\tnot balanced on %s, %s: %s\n", name, ranksText(u.Ranks), u.Site, u.Text)
+	}
+	if s.RegionsPartial {
+		fmt.Fprintf(w, "\tmany ranks differ: only the regions of the first ones were compared, by efg check those of all\n")
+	}
 }
 
 // endText says how long the command ran, and how it ended.
@@ -166,6 +188,9 @@ func endText(t *jsondoc.Stream) string {
 	}
 	if !t.Complete {
 		text += " (incomplete)"
+	}
+	if len(t.Regions) > 0 {
+		text += "; in region " + shorten(regions.PathText(t.Regions), 72)
 	}
 	if t.Timed != nil {
 		text += fmt.Sprintf("; times of the first %d events", *t.Timed)

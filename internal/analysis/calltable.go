@@ -56,7 +56,7 @@ func newCallTable(nodes [][]Node) *callTable {
 	for _, list := range nodes {
 		at := make([]int32, len(list))
 		for k := range list {
-			if list[k].annotates() {
+			if list[k].Annotates() {
 				at[k] = -1
 				continue
 			}

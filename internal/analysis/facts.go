@@ -25,8 +25,16 @@ type Node struct {
 // Setup reports whether the node's calls begin or end MPI.
 func (n *Node) Setup() bool { return n.Proc != nil && n.Proc.Setup() }
 
-// annotates reports whether the events are not calls of MPI, but what the program says about itself.
-func (n *Node) annotates() bool { return n.Proc != nil && n.Proc.Class == signature.Annotation }
+// Calls is the number of the node's calls of MPI: of annotations there are none.
+func (n *Node) Calls() uint64 {
+	if n.Annotates() {
+		return 0
+	}
+	return n.Visits
+}
+
+// Annotates reports whether the events are not calls of MPI, but what the program says about itself.
+func (n *Node) Annotates() bool { return n.Proc.Annotates() }
 
 // Elapsed is the time of the node's calls and of what precedes them since the previous calls, ns;
 // without the calls that begin and end MPI, and what precedes those that begin it.

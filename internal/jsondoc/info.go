@@ -8,6 +8,7 @@ import (
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
+	"github.com/efg-tools/efg/internal/analysis/regions"
 	"github.com/efg-tools/efg/reconstruct"
 )
 
@@ -42,6 +43,10 @@ type Info struct {
 	Complete  int       `json:"complete"`
 	Early     int       `json:"timesEndEarly,omitempty"` // streams
 	Streams   []Stream  `json:"streams"`
+	// Unbalanced are regions whose begins and ends do not fit.
+	Unbalanced []Unbalanced `json:"unbalancedRegions,omitempty"`
+	// RegionsPartial: too many ranks differ, and only the regions of some are among these.
+	RegionsPartial bool `json:"unbalancedRegionsPartial,omitempty"`
 	// Timed is the number of events that have times of their own, if Early is not 0.
 	Timed uint64 `json:"timed,omitempty"`
 	// Linear is the size in bytes of the run as a list of events.
@@ -65,8 +70,19 @@ type Stream struct {
 	// Timed is the number of events that have times, the first ones, if others have none although
 	// the times of each event were recorded.
 	Timed *uint64 `json:"timed,omitempty"`
+	// Regions are those that were open when the recording ended early, the outermost first.
+	Regions []string `json:"openRegions,omitempty"`
 	// InCall is the call that the thread was in when its recording ended; nil: none.
 	InCall *Call `json:"inCall,omitempty"`
+}
+
+// Unbalanced is a fault in the begins and ends of regions, at one place of the program.
+type Unbalanced struct {
+	Op    string `json:"op"`
+	Site  string `json:"site"`
+	Text  string `json:"text"`
+	Count uint64 `json:"count"`
+	Ranks []int  `json:"ranks"`
 }
 
 // Call is a call in progress.
@@ -132,6 +148,9 @@ func NewInfo(path string, r *runfile.Run, all bool, most int) (*Info, error) {
 		}
 		last = p
 	}
+	if err := s.addRegions(r); err != nil {
+		return nil, err
+	}
 	if s.Graphs = len(graphs); s.Early == 0 {
 		s.Timed = 0
 	}
@@ -139,6 +158,30 @@ func NewInfo(path string, r *runfile.Run, all bool, most int) (*Info, error) {
 		s.Ratio = float64(s.Linear) / float64(s.Bytes)
 	}
 	return s, nil
+}
+
+// addRegions adds what is known of regions that were not ended.
+func (s *Info) addRegions(r *runfile.Run) error {
+	b, err := regions.BalanceOf(r)
+	if err != nil {
+		return err
+	}
+	for i := range b.Unbalanced {
+		s.Unbalanced = append(s.Unbalanced, Unbalanced(b.Unbalanced[i]))
+	}
+	s.RegionsPartial = b.Partial
+	type thread struct {
+		rank   int
+		number uint32
+	}
+	open := map[thread][]string{}
+	for i := range b.Open {
+		open[thread{b.Open[i].Rank, b.Open[i].Thread}] = b.Open[i].Regions
+	}
+	for i := range s.Streams {
+		s.Streams[i].Regions = open[thread{s.Streams[i].Rank, s.Streams[i].Thread}]
+	}
+	return nil
 }
 
 // callOf is the call that a stream was in when its recording ended, nil if there was none.

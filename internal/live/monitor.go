@@ -252,6 +252,9 @@ func (m *Monitor) progress(w *watched, l *segment.Sample, now uint64, running bo
 func (m *Monitor) returned(w *watched, l *segment.Sample) uint64 {
 	for i := range l.Calls {
 		c := &l.Calls[i]
+		if signature.ProcByID(c.Header.Proc()).Annotates() {
+			c.Count, c.Dur = 0, 0 // not a call of MPI
+		}
 		if i == len(w.calls) {
 			w.calls = append(w.calls, seenCall{key: m.key(w, callKey{c.Header.Proc(), c.Site})})
 		}

@@ -53,7 +53,7 @@ func All() []Slot {
 	}
 	for i := range l {
 		l[i].ID = i
-		if l[i].Proc.Class == signature.Annotation {
+		if l[i].Proc.Annotates() {
 			continue
 		}
 		for _, name := range l[i].Symbols {
@@ -75,7 +75,7 @@ func pmpi(b Binding, name string) []string {
 }
 
 func appendProc(l []Slot, p *signature.Proc) []Slot {
-	if p.Class == signature.Annotation {
+	if p.Annotates() {
 		return append(l, Slot{Proc: p, Name: p.Name, Symbols: []string{Annotation + strings.TrimPrefix(p.Name, "efg_")}})
 	}
 	l = append(l, Slot{Proc: p, Name: p.Name, Symbols: []string{p.Name}})

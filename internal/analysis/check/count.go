@@ -26,7 +26,9 @@ func (t *tally) countNode(i, k int, s *efg.Stream) error {
 	r := rolesOf(n)
 	at := place{s.Thread, int32(k)}
 	p := t.p
-	t.total.Calls += p.Visits(i)[k]
+	if !r.proc.Annotates() {
+		t.total.Calls += p.Visits(i)[k]
+	}
 	if failed(n) {
 		return t.countFailed(i, k, n)
 	}

@@ -42,12 +42,19 @@ func inCallText(p *efg.Process, thread uint32, call *efg.Pending, names *reconst
 	return fmt.Sprintf("%s(%s)", t.Op, strings.Join(t.Args, ", "))
 }
 
-// lastCall is the last call of a stream.
+// lastCall is the last call of a stream, or its last annotation if there are only such.
 func lastCall(s *efg.Stream, defs []efg.Def) candidateFault {
 	f := candidateFault{at: place{s.Thread, 0}, count: 1, event: s.Events - min(s.Events, 1)}
 	w := s.WalkFrom(defs, f.event)
 	for w.Next() {
 		f.at.node = int32(w.Node())
+	}
+	if procOf(&s.Nodes[f.at.node]).Annotates() {
+		for w = s.Walk(defs); w.Next(); {
+			if k := w.Node(); !procOf(&s.Nodes[k]).Annotates() {
+				f.at.node, f.event = int32(k), w.Seq()
+			}
+		}
 	}
 	n := &s.Nodes[f.at.node]
 	if q := procOf(n); q != nil {

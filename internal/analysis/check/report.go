@@ -30,6 +30,7 @@ const (
 	NeverReturned     Kind = "call never returned"
 	FreedHandle       Kind = "freed handle"
 	TimesContradict   Kind = "times contradict each other"
+	UnbalancedRegion  Kind = "region not balanced"
 )
 
 // Finding is a fault, or equal faults of several ranks at one callsite.
@@ -310,7 +311,11 @@ func (t *tally) find() (*findings, error) {
 		return nil, err
 	}
 	freed, err := t.freedHandles()
-	f.used, f.suspects = used, slices.Concat(f.suspects, uneven, calls, freed)
+	if err != nil {
+		return nil, err
+	}
+	unbalanced, err := unbalancedRegions(t.p)
+	f.used, f.suspects = used, slices.Concat(f.suspects, uneven, calls, freed, unbalanced)
 	return f, err
 }
 
@@ -432,10 +437,19 @@ func (b *builder) suspect(p *analysis.Process, s candidateFault) {
 	switch {
 	case short && s.kind == UnfreedObject || short && s.kind == UnfreedRequest:
 		return // it follows from the missing part, and is not significant
-	case short && s.remark == "" && s.local == "" && s.kind != PersistentMisused && s.kind != FreedHandle && s.kind != BeforeInit && s.kind != AfterFinalize:
+	case short && s.remark == "" && s.local == "" && s.kind.needsAll():
 		s.remark = fmt.Sprintf("the recording of rank %d ends early", s.rank)
 	}
 	b.group(s)
+}
+
+// needsAll reports whether a fault may be explained by calls that are missing at the end.
+func (k Kind) needsAll() bool {
+	switch k {
+	case PersistentMisused, FreedHandle, BeforeInit, AfterFinalize, UnbalancedRegion:
+		return false
+	}
+	return true
 }
 
 func (b *builder) group(s candidateFault) {
@@ -468,7 +482,7 @@ var kinds = []Kind{
 	Deadlock, WaitInVain, CollectiveMismatch,
 	InvalidArgument, FreedHandle, Aborted, EndedEarly, BeforeInit, AfterFinalize, NoFinalize, LostMessage, UnsentMessage, OtherTypes, OpenReceive, OpenRequest, OpenStart,
 	PersistentMisused, NeverReturned, CollectiveOrder, CollectiveMissing, CollectiveRoot, CollectiveOp, CollectiveData,
-	UnfreedRequest, UnfreedObject, TimesContradict,
+	UnfreedRequest, UnfreedObject, UnbalancedRegion, TimesContradict,
 }
 
 func (b *builder) finish() *Report {

@@ -36,7 +36,7 @@ func (d *divider) start(i int) int64 {
 // Enter implements match.Visitor.
 func (d *divider) Enter(c *match.Call) {
 	i := c.Thread.Index
-	if !d.main[i] {
+	if !d.main[i] || c.Proc.Annotates() {
 		return
 	}
 	if d.began[i] {
@@ -46,7 +46,11 @@ func (d *divider) Enter(c *match.Call) {
 }
 
 // Exit implements match.Visitor.
-func (d *divider) Exit(c *match.Call) { d.last[c.Thread.Index] = c.Exit }
+func (d *divider) Exit(c *match.Call) {
+	if !c.Proc.Annotates() {
+		d.last[c.Thread.Index] = c.Exit
+	}
+}
 
 // add divides useful time among the windows.
 func (d *divider) add(process int, from, to int64) {

@@ -229,7 +229,7 @@ func (b *builder) add(p *efg.Process, s *efg.Stream, forest *Forest, nodes []ana
 	first := len(g.Ranks) == 0
 	g.Ranks = append(g.Ranks, p.Rank)
 	for i := range nodes {
-		g.Calls += nodes[i].Visits
+		g.Calls += nodes[i].Calls()
 		if nodes[i].Stats != nil {
 			g.App += nodes[i].Elapsed()
 			b.summary.Timed = true
@@ -262,6 +262,10 @@ func (r *Row) add(l *Loop, nodes []analysis.Node, first bool) {
 	r.Entrances = max(r.Entrances, len(l.Entrances))
 	for _, v := range l.Nodes {
 		n := &nodes[v]
+		if n.Annotates() {
+			r.addGap(n)
+			continue
+		}
 		r.Calls += n.Visits
 		if n.Error != 0 {
 			r.Errors += n.Visits
@@ -269,8 +273,15 @@ func (r *Row) add(l *Loop, nodes []analysis.Node, first bool) {
 		r.Volume.Add(&n.Volume, 1)
 		if n.Stats != nil {
 			r.Time.Add(n.Stats.Count, &n.Stats.Dur)
-			r.Gap += n.Stats.Gap.Sum
 		}
+		r.addGap(n)
+	}
+}
+
+// addGap adds the time before the events of a node.
+func (r *Row) addGap(n *analysis.Node) {
+	if n.Stats != nil {
+		r.Gap += n.Stats.Gap.Sum
 	}
 }
 

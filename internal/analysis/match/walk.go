@@ -52,8 +52,9 @@ type matcher struct {
 	trace    *Trace
 	visitor  Visitor
 	summary  Summary
-	queue    queue // threads that go on
-	held     queue // threads that are held back
+	done     uint64 // events
+	queue    queue  // threads that go on
+	held     queue  // threads that are held back
 	channels map[channelKey]*channel
 	spare    []*channel
 	scopes   map[scopeKey]*scope
@@ -85,7 +86,7 @@ func (t *Trace) Walk(ctx context.Context, v Visitor, progress func(done uint64))
 			m.await(th)
 		}
 	}
-	next := uint64(0) // number of calls after which progress is reported
+	next := uint64(0) // number of events after which progress is reported
 	for {
 		if m.queue.empty() && !m.force() {
 			return &m.summary, nil
@@ -94,13 +95,13 @@ func (t *Trace) Walk(ctx context.Context, v Visitor, progress func(done uint64))
 		if err := m.step(t.Threads[i]); err != nil {
 			return nil, err
 		}
-		if m.summary.Calls >= next {
-			next = m.summary.Calls + progressEvery
+		if m.done >= next {
+			next = m.done + progressEvery
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
 			if progress != nil {
-				progress(m.summary.Calls)
+				progress(m.done)
 			}
 		}
 	}
@@ -159,7 +160,9 @@ func (m *matcher) goOn(t *Thread) error {
 // leaveAndFetch ends a call, and goes to the next one of the thread; false if there is none.
 func (m *matcher) leaveAndFetch(t *Thread) (bool, error) {
 	m.leaveCalls(t)
-	m.summary.Calls++
+	if m.done++; !t.call.Proc.Annotates() {
+		m.summary.Calls++
+	}
 	more, err := t.fetch(m.trace.End)
 	if !more {
 		m.queue.remove(t)
@@ -179,7 +182,7 @@ func (t *Thread) foundNothing(n *node) bool { return n.poll != 0 && t.Word(int(n
 // enterCall posts what a call does.
 func (m *matcher) enterCall(t *Thread, n *node) {
 	t.call.Proc, t.call.Failed = n.proc, n.failed
-	if t.polling {
+	if t.polling && !n.proc.Annotates() {
 		t.poll(n)
 	}
 	if n.action != noAction {
@@ -365,6 +368,9 @@ func (m *matcher) leaveCalls(t *Thread) {
 	}
 	if n.freed != 0 && !n.failed {
 		m.leave(t.Process, t.Word(int(n.freed)))
+	}
+	if n.proc.Annotates() {
+		return // also between polls
 	}
 	if t.call.FoundNothing && !t.polling {
 		t.polls, t.tight = t.call.Enter, 0

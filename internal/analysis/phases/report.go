@@ -306,7 +306,9 @@ func (p *part) share(nodes []analysis.Node) *share {
 	for i := range p.nodes {
 		k, visits := p.nodes[i].node, p.nodes[i].all
 		n := &nodes[k]
-		s.calls += visits
+		if !n.Annotates() {
+			s.calls += visits
+		}
 		if !p.counted(k) {
 			s.volume.Add(portion(&n.Volume, visits, n.Visits), 1)
 		}
@@ -348,7 +350,7 @@ func portion(v *analysis.Volume, visits, all uint64) *analysis.Volume {
 func (s *share) all(nodes []analysis.Node) {
 	for k := range nodes {
 		n := &nodes[k]
-		s.calls += n.Visits
+		s.calls += n.Calls()
 		s.volume.Add(&n.Volume, 1)
 		s.app += float64(n.Elapsed())
 		switch {

@@ -161,6 +161,7 @@ func (d *delays) path(texts []Region) Path {
 		if h.polling {
 			d.endPolls(h)
 		}
+		h.forgetComputed()
 		if h.site != 0 && (last == nil || h.last > last.last) {
 			last = h
 		}

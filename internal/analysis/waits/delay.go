@@ -132,22 +132,22 @@ func (d *delays) callRegion(site int32) int32 {
 // enter notes the computation before a call, and where its operations are posted.
 func (d *delays) enter(c *match.Call) {
 	h := &d.histories[c.Thread.Index]
-	site := d.b.site(c.Thread, c.Node)
-	h.entered = site
+	before, section := d.b.sections.Enter(c)
+	if c.Proc.Annotates() {
+		h.compute(before, c.Enter)
+		return
+	}
 	if h.polling && c.Began == c.Enter {
 		d.endPolls(h)
 	}
-	var before int32
-	before, h.section = d.b.sections.Enter(c)
+	h.section = section
+	site := d.b.site(c.Thread, c.Node)
+	h.entered = site
 	if h.site == 0 {
 		h.last = c.Enter
 	}
 	if !h.polling {
-		if h.gap.from != h.site || h.gap.at != site {
-			h.gap, h.gapRegion = regionKey{h.site, site}, d.region(h.site, site)
-		}
-		h.add(h.gapRegion, before, c.Enter-h.last, nil)
-		h.last = c.Enter
+		d.endGap(h, site, before, c.Enter)
 	}
 	if c.Proc != nil && c.Proc.Epoch == signature.Unlock {
 		h.unlocked = posting{next: h.next, path: h.path}
@@ -160,6 +160,19 @@ func (d *delays) enter(c *match.Call) {
 	}
 }
 
+// endGap adds the computation before a call.
+func (d *delays) endGap(h *history, site, before int32, until int64) {
+	if h.gap.from != h.site || h.gap.at != site {
+		h.gap, h.gapRegion = regionKey{h.site, site}, d.region(h.site, site)
+	}
+	for _, p := range h.computed {
+		h.add(h.gapRegion, p.section, p.time, nil)
+	}
+	h.computed = h.computed[:0]
+	h.add(h.gapRegion, before, until-h.last, nil)
+	h.last = until
+}
+
 // endPolls: polls found nothing, and the program went on.
 func (d *delays) endPolls(h *history) {
 	h.add(h.poll, h.section, h.polled-h.last, nil)
@@ -168,6 +181,9 @@ func (d *delays) endPolls(h *history) {
 
 // exit notes the time in a call, and its waits.
 func (d *delays) exit(c *match.Call, found []Instance, selected bool) {
+	if c.Proc.Annotates() {
+		return
+	}
 	h := &d.histories[c.Thread.Index]
 	site := h.entered
 	region := d.callRegion(site)

@@ -28,7 +28,8 @@ type history struct {
 	entered   int32      // of the call at hand
 	gap       regionKey  // of the last computation
 	gapRegion int32
-	section   int32 // of the call at hand
+	computed  []sectionTime // since the last call, up to the last annotation
+	section   int32         // of the call at hand
 	process   int32
 	limit     int
 	path      pathEnd
@@ -38,6 +39,34 @@ type history struct {
 	poll      int32   // the region of the last of them
 	polled    int64   // and its end
 	meets     []meeting
+}
+
+// sectionTime is a time in a section.
+type sectionTime struct {
+	section int32
+	time    int64
+}
+
+// compute notes computation that an annotation ends: in which region it is is known when the next call
+// is.
+func (h *history) compute(section int32, until int64) {
+	if h.site == 0 || h.polling || until <= h.last {
+		return
+	}
+	if k := len(h.computed) - 1; k >= 0 && h.computed[k].section == section {
+		h.computed[k].time += until - h.last
+	} else {
+		h.computed = append(h.computed, sectionTime{section, until - h.last})
+	}
+	h.last = until
+}
+
+// forgetComputed forgets computation after the last call.
+func (h *history) forgetComputed() {
+	for _, c := range h.computed {
+		h.last -= c.time
+	}
+	h.computed = h.computed[:0]
 }
 
 // meeting is a collective call: when and where it was left, and the next span after it.

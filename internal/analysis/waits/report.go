@@ -174,6 +174,9 @@ func (b *builder) Enter(c *match.Call) {
 // Exit implements match.Visitor.
 func (b *builder) Exit(c *match.Call) {
 	found := b.Classifier.Exit(c)
+	if c.Proc.Annotates() {
+		return
+	}
 	p := c.Thread.Process
 	t := &b.threads[c.Thread.Index]
 	if !t.began {

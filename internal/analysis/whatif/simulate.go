@@ -89,6 +89,9 @@ func (x *Simulation) of(table []float64, i int) []float64 {
 
 // Enter implements match.Visitor.
 func (x *Simulation) Enter(c *match.Call) {
+	if c.Proc.Annotates() {
+		return // part of the computation
+	}
 	s := &x.threads[c.Thread.Index]
 	now := x.of(x.now, c.Thread.Index)
 	switch {
@@ -210,6 +213,9 @@ func (x *Simulation) room() []float64 {
 
 // Exit implements match.Visitor.
 func (x *Simulation) Exit(c *match.Call) {
+	if c.Proc.Annotates() {
+		return
+	}
 	s := &x.threads[c.Thread.Index]
 	switch {
 	case c.Proc != nil && c.Proc.Begins:

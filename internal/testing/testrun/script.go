@@ -34,7 +34,7 @@ type ScriptRank struct {
 }
 
 // Args are the words of a call, by the names of signature.Word: a number, the name of a constant,
-// a word, or the elements of an array. "line" is where the call is, "error" its error class. Results that are
+// a word, or the elements of an array; of annotations a text. "line" is where the call is, "error" its error class. Results that are
 // not given are absent.
 type Args map[string]any
 
@@ -139,7 +139,11 @@ func (r *ScriptRank) input(proc string, args Args) efg.Input {
 		used++
 		switch v := v.(type) {
 		case string:
-			in.Words[i] = signature.ConstWord(v)
+			if p.Annotates() {
+				in.Words[i] = r.text(v)
+			} else {
+				in.Words[i] = signature.ConstWord(v)
+			}
 		case int:
 			in.Words[i] = uint64(v)
 		case uint64:
@@ -158,6 +162,14 @@ func (r *ScriptRank) input(proc string, args Args) efg.Input {
 		r.s.tb.Fatalf("%s has not all words of %v", proc, args)
 	}
 	return in
+}
+
+// text defines a text.
+func (r *ScriptRank) text(s string) uint64 {
+	d := efg.Def{Kind: efg.DefString, Data: []byte(s)}
+	d.Word = d.Identity()
+	r.defs.Add(d)
+	return d.Word
 }
 
 // site defines the callsite of a call.

@@ -259,7 +259,7 @@ func fileOf(p *signature.Proc) string {
 		return false
 	}
 	switch {
-	case p.Class == signature.Annotation:
+	case p.Annotates():
 		return "annotation"
 	case p.Class == signature.Query:
 		return "query"
@@ -362,7 +362,7 @@ func addProc(s *source, p *signature.Proc, all []slots.Slot, fortran bool) error
 			if err != nil {
 				return err
 			}
-			if p.Class == signature.Annotation {
+			if p.Annotates() {
 				s.add(slot, render("annotation", x.annotationView(slot)))
 			} else {
 				s.add(slot, render("c", x.cView(slot)))

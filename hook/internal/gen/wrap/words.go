@@ -74,7 +74,7 @@ func (x *body) input(i int, q *signature.Param) string {
 		return "bk_buffer(b, " + x.value(q) + ")"
 	case q.Kind == signature.Str && x.fortran:
 		return fmt.Sprintf("bk_fstring(%s, %s_len)", q.Name, q.Name)
-	case q.Kind == signature.Str && x.p.Class == signature.Annotation:
+	case q.Kind == signature.Str && x.p.Annotates():
 		return fmt.Sprintf("bk_text(b, %s, %s_len)", q.Name, q.Name)
 	case q.Kind == signature.Str:
 		return "bk_string(" + q.Name + ")"
