@@ -14,6 +14,7 @@ import (
 	"github.com/efg-tools/efg/internal/analysis/match"
 	"github.com/efg-tools/efg/internal/analysis/phases"
 	"github.com/efg-tools/efg/internal/analysis/sections"
+	"github.com/efg-tools/efg/internal/analysis/unfinished"
 	"github.com/efg-tools/efg/internal/analysis/waits"
 	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/rankset"
@@ -88,6 +89,7 @@ func writeWaits(w *terminal.Screen, path string, r *runfile.Run, rep *waits.Repo
 	fmt.Fprintf(w, "in MPI    %s, %s\n", units.Nanoseconds(float64(rep.MPI)), share(rep.MPI, rep.Time))
 	fmt.Fprintf(w, "waiting   %s, %s\n", units.Nanoseconds(float64(rep.Waiting)), share(rep.Waiting, rep.Time))
 	fmt.Fprintf(w, "apart     MPI_Init and MPI_Finalize: %s, waiting %s\n", units.Nanoseconds(float64(rep.Setup)), units.Nanoseconds(float64(rep.SetupWaiting)))
+	unfinishedTable(w, rep.Unfinished)
 	if len(rep.Rows) == 0 {
 		fmt.Fprintf(w, "\nno call waited for another\n")
 	} else {
@@ -104,6 +106,66 @@ func writeWaits(w *terminal.Screen, path string, r *runfile.Run, rep *waits.Repo
 // share is a part of a time in percent.
 func share(part, whole int64) string {
 	return units.Percent(uint64(max(part, 0)), uint64(max(whole, 0)))
+}
+
+// unfinishedTable shows the calls that had not returned when the recording ended, and for which
+// ranks they had to wait.
+func unfinishedTable(w io.Writer, list []unfinished.Row) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\nCalls that had not returned when the recording ended; not included below\n")
+	t := &terminal.Table{}
+	t.Right("time")
+	t.Details("longest")
+	t.Names("ranks", "in", "for ranks", "which were")
+	for i := range list {
+		r := &list[i]
+		first := []string{unfinishedTime(r.Time), unfinishedTime(r.Ranks[0].Time), unfinishedRanks(r.Ranks), strings.TrimSpace(r.Op + " " + r.Site)}
+		if len(r.Awaited) == 0 {
+			t.Row(append(first, "-", "-")...)
+		}
+		for k := range r.Awaited {
+			a := &r.Awaited[k]
+			needed := shortRanks(a.Ranks)
+			switch {
+			case r.Any && k > 0:
+				needed = "or " + needed
+			case r.Any && len(a.Ranks)+len(r.Awaited) > 2:
+				needed = "any of " + needed
+			}
+			t.Row(append(first, needed, a.Text())...)
+			first = make([]string, len(first))
+		}
+	}
+	t.Write(w)
+}
+
+// unfinishedTime is how long calls had taken, which may be unknown.
+func unfinishedTime(t int64) string {
+	if t == 0 {
+		return "-"
+	}
+	return units.Nanoseconds(float64(t))
+}
+
+func unfinishedRanks(list []unfinished.RankTime) string {
+	ranks := make([]int, len(list))
+	for i, r := range list {
+		ranks[i] = r.Rank
+	}
+	return shortRanks(ranks)
+}
+
+// shortRanks names ranks, the first and how many others if they are many.
+func shortRanks(ranks []int) string {
+	first := ranks[0]
+	slices.Sort(ranks)
+	ranks = slices.Compact(ranks)
+	if text := rankset.Text(ranks); len(text) <= widestRanks {
+		return text
+	}
+	return fmt.Sprintf("%d, %d others", first, len(ranks)-1)
 }
 
 func stateTable(w io.Writer, rep *waits.Report) {
@@ -294,12 +356,7 @@ func rankTimesText(list []waits.RankTime) string {
 	for i, r := range list {
 		ranks[i] = r.Rank
 	}
-	slices.Sort(ranks)
-	text := rankset.Text(ranks)
-	if len(text) > widestRanks {
-		return fmt.Sprintf("%d, %d others", list[0].Rank, len(list)-1)
-	}
-	return text
+	return shortRanks(ranks)
 }
 
 func waitNotes(w io.Writer, rep *waits.Report) {
@@ -311,9 +368,6 @@ func waitNotes(w io.Writer, rep *waits.Report) {
 	}
 	if rep.Ended > 0 {
 		fmt.Fprintf(w, "note: ranks whose recording ends early: %d; efg info says why\n", rep.Ended)
-	}
-	if m.Unfinished > 0 {
-		fmt.Fprintf(w, "note: calls that never returned: %s; their waiting is not included\n", grouped(m.Unfinished))
 	}
 	if m.Unmatched > 0 {
 		fmt.Fprintf(w, "note: calls whose counterpart is not in the recording: %s\n", grouped(m.Unmatched))

@@ -96,6 +96,11 @@ func checkStoredWhere(t *testing.T, dir string, want *live.JobState) {
 			t.Errorf("check: status %d, no %q in %s", status, text, out)
 		}
 	}
+	out, _, _ = efgRun(t, nil, "report", file)
+	sentence := regexp.MustCompile(`- When the recording ended, ranks 0-1 were in MPI_Recv receive stuck.c:33 for (up to )?\d.*, waiting for\s+ranks 0-1\s+\(in\s+MPI_Recv\s+receive\s+stuck.c:33\)\.`)
+	if !sentence.MatchString(strings.ReplaceAll(out, "\n  ", " ")) {
+		t.Errorf("report: no sentence about the calls that had not returned in %s", out)
+	}
 	if out, _, _ := efgRun(t, nil, "info", file); strings.Count(out, "(incomplete); in progress: MPI_") != 4 || !strings.Contains(out, "events    44\n") {
 		t.Errorf("info: %s", out)
 	}

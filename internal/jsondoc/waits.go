@@ -2,6 +2,7 @@ package jsondoc
 
 import (
 	"github.com/efg-tools/efg/internal/analysis/loops"
+	"github.com/efg-tools/efg/internal/analysis/unfinished"
 	"github.com/efg-tools/efg/internal/analysis/waits"
 )
 
@@ -26,6 +27,24 @@ type Waits struct {
 	Loops        []WaitLoop  `json:"loops"`
 	Phases       []WaitPhase `json:"phases"`
 	Matched      WaitMatched `json:"matched"`
+	// Unfinished are calls that had not returned when the recording ended.
+	Unfinished []WaitUnfinished `json:"unfinished"`
+}
+
+// WaitUnfinished are the calls of a procedure at a callsite that had not returned.
+type WaitUnfinished struct {
+	At    Place      `json:"at"`
+	Time  int64      `json:"time"`
+	Ranks [][2]int64 `json:"ranks"`
+	Any   bool       `json:"any"`
+	For   []WaitNeed `json:"for"`
+}
+
+// WaitNeed are ranks that something was needed of.
+type WaitNeed struct {
+	Ranks []int  `json:"ranks"`
+	Doing string `json:"doing"`
+	Place *Place `json:"place"`
 }
 
 type WaitState struct {
@@ -176,6 +195,10 @@ func NewWaits(path string, r *waits.Report) *Waits {
 		p := &r.Phases[i]
 		j.Phases = append(j.Phases, WaitPhase{p.Row, asPlace(p.From.Op, p.From.Site), asPlace(p.Until.Op, p.Until.Site), asWaitSection(&p.SectionTimes)})
 	}
+	j.Unfinished = make([]WaitUnfinished, len(r.Unfinished))
+	for i := range r.Unfinished {
+		j.Unfinished[i] = asUnfinished(&r.Unfinished[i])
+	}
 	for _, p := range r.ByRank {
 		j.ByRank = append(j.ByRank, WaitRank{p.Rank, p.Time, p.MPI, p.Waiting, p.Caused})
 	}
@@ -238,4 +261,15 @@ func rankTimes(list []waits.RankTime) [][2]int64 {
 		pairs[i] = [2]int64{int64(r.Rank), r.Time}
 	}
 	return pairs
+}
+
+func asUnfinished(r *unfinished.Row) WaitUnfinished {
+	u := WaitUnfinished{At: Place{r.Op, r.Site}, Time: r.Time, Ranks: [][2]int64{}, Any: r.Any, For: []WaitNeed{}}
+	for _, x := range r.Ranks {
+		u.Ranks = append(u.Ranks, [2]int64{int64(x.Rank), x.Time})
+	}
+	for _, a := range r.Awaited {
+		u.For = append(u.For, WaitNeed{a.Ranks, a.Doing.String(), asPlace(a.Op, a.Site)})
+	}
+	return u
 }

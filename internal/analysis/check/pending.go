@@ -151,9 +151,12 @@ func (s *candidateFault) causes() bool {
 	return s.kind == InvalidArgument || s.kind == Aborted || s.kind == NoFinalize
 }
 
+// lastSignal is Linux's last signal.
+const lastSignal = 64
+
 // statusText explains the exit status of a command.
 func statusText(status int) string {
-	if status > 128 {
+	if status > 128 && status <= 128+lastSignal {
 		return fmt.Sprintf("the program was ended by signal %d (status %d)", status-128, status)
 	}
 	return fmt.Sprintf("the program ended with status %d", status)

@@ -3,6 +3,7 @@
 package findings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/efg-tools/efg/internal/analysis/loops"
 	"github.com/efg-tools/efg/internal/analysis/match"
 	"github.com/efg-tools/efg/internal/analysis/sections"
+	"github.com/efg-tools/efg/internal/analysis/unfinished"
 	"github.com/efg-tools/efg/internal/analysis/waits"
 	"github.com/efg-tools/efg/internal/analysis/whatif"
 	"github.com/efg-tools/efg/internal/rankset"
@@ -25,6 +27,7 @@ type Kind string
 
 // Kinds of findings, in the order in which they are told.
 const (
+	Unfinished Kind = "unfinished" // calls that had not returned when the recording ended
 	Efficiency Kind = "efficiency" // how much of the time the ranks compute
 	Waiting    Kind = "waiting"    // how much of it they wait
 	State      Kind = "state"      // the wait state that takes most
@@ -57,41 +60,140 @@ const few = 4
 
 // New finds what there is to say about a run, at most six sentences.
 func New(run *runfile.Run, progress ...analysis.Progress) ([]Finding, error) {
-	e, err := efficiency.Times(run, progress...)
-	if errors.Is(err, efficiency.ErrNoTimes) {
-		return []Finding{{Kind: Missing, Text: "Nothing is known about time: " + err.Error() + "."}}, nil
-	}
+	all := everyProcess(run)
+	open, err := unfinished.New(run, all)
 	if err != nil {
 		return nil, err
 	}
-	if e.Loops, err = efficiency.Loops(run); err != nil {
-		return nil, err
+	list, total, err := ofTimes(run, progress)
+	if f := inCalls(open, total); f != nil {
+		list = append([]Finding{*f}, list[:min(len(list), most-1)]...)
 	}
-	list := []Finding{utilization(e)}
+	return list, err
+}
+
+// ofTimes finds what the times of calls say, and how long the run took, ns (0: unknown).
+func ofTimes(run *runfile.Run, progress []analysis.Progress) (list []Finding, total int64, err error) {
+	e, err := efficiency.Times(run, progress...)
+	if errors.Is(err, efficiency.ErrNoTimes) {
+		return []Finding{{Kind: Missing, Text: "Nothing is known about time: " + err.Error() + "."}}, 0, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	if e.Loops, err = efficiency.Loops(run); err != nil {
+		return nil, 0, err
+	}
+	list = []Finding{utilization(e)}
 	switch events := events(run); {
 	case !run.Meta.Traced():
-		return append(list, missing("Why ranks wait is not known: "+efficiency.NoTrace+".")), nil
+		return append(list, missing("Why ranks wait is not known: "+efficiency.NoTrace+".")), e.Time, nil
 	case events > MostEvents:
-		return append(list, missing(fmt.Sprintf("The run has %d calls: efg waits and efg whatif say why ranks wait.", events))), nil
+		return append(list, missing(fmt.Sprintf("The run has %d calls: efg waits and efg whatif say why ranks wait.", events))), e.Time, nil
 	}
 	more, err := explain(run, e, progress)
 	if errors.Is(err, match.ErrNoTimes) {
-		return append(list, missing("Why ranks wait is not known: "+efficiency.NoTrace+".")), nil
+		return append(list, missing("Why ranks wait is not known: "+efficiency.NoTrace+".")), e.Time, nil
 	}
-	return append(list, more...), err
+	return append(list, more...), e.Time, err
 }
 
 // First is the first sentence about a run, without following its calls; "" if there are no times.
 func First(run *runfile.Run) (string, error) {
-	e, err := efficiency.Times(run)
-	if errors.Is(err, efficiency.ErrNoTimes) {
-		return "", nil
-	}
+	open, err := unfinished.New(run, everyProcess(run))
 	if err != nil {
 		return "", err
 	}
+	e, err := efficiency.Times(run)
+	if err != nil && !errors.Is(err, efficiency.ErrNoTimes) {
+		return "", err
+	}
+	total := int64(0)
+	if err == nil {
+		total = e.Time
+	}
+	if f := inCalls(open, total); f != nil {
+		return f.Text, nil
+	}
+	if err != nil {
+		return "", nil
+	}
 	return utilization(e).Text, nil
 }
+
+func everyProcess(run *runfile.Run) []int {
+	procs := make([]int, len(run.Procs))
+	for i := range procs {
+		procs[i] = i
+	}
+	return procs
+}
+
+// inCalls tells in which calls ranks were for longest when the recording ended, and what for; nil if
+// that is not worth a sentence in a run that took so long.
+func inCalls(rows []unfinished.Row, total int64) *Finding {
+	if len(rows) == 0 || rows[0].Ranks[0].Time == 0 || float64(rows[0].Ranks[0].Time) < least*float64(total) {
+		return nil
+	}
+	r := &rows[0]
+	var who []int
+	for _, x := range r.Ranks {
+		who = append(who, x.Rank)
+	}
+	slices.Sort(who)
+	who = slices.Compact(who)
+	longest := r.Ranks[0].Time
+	f := &Finding{Kind: Unfinished, Time: longest, Of: total + longest, Ranks: who, Region: &waits.Region{At: waits.Place(r.Place), Call: true}}
+	was, long := "was", ""
+	if len(who) > 1 {
+		was = "were"
+	}
+	if shortest := r.Ranks[len(r.Ranks)-1].Time; float64(shortest) < (1-least)*float64(longest) {
+		long = "up to "
+	}
+	f.Text = fmt.Sprintf("When the recording ended, %s %s in %s for %s%s", count(who), was, strings.TrimSpace(r.Op+" "+r.Site), long, ns(longest))
+	var awaited []string
+	for _, a := range rootsFirst(r.Awaited) {
+		awaited = append(awaited, fmt.Sprintf("%s (%s)", count(a.Ranks), a.Text()))
+	}
+	if len(awaited) > 0 {
+		and := " and "
+		if r.Any {
+			and = " or "
+		}
+		f.Text += ", waiting for " + strings.Join(awaited[:min(len(awaited), 2)], and)
+	}
+	f.Text += "."
+	return f
+}
+
+// rootsFirst puts ranks that were in no call first: of those in calls, something else is the cause.
+func rootsFirst(list []unfinished.Awaited) []unfinished.Awaited {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(x, y unfinished.Awaited) int { return cmp.Compare(inCall(x), inCall(y)) })
+	return list
+}
+
+func inCall(a unfinished.Awaited) int {
+	if a.Doing == unfinished.InCall {
+		return 1
+	}
+	return 0
+}
+
+// count names ranks, in ascending order, or says how many they are.
+func count(list []int) string {
+	switch {
+	case len(list) == 1:
+		return fmt.Sprintf("rank %d", list[0])
+	case len(rankset.Text(list)) <= widest:
+		return "ranks " + rankset.Text(list)
+	}
+	return fmt.Sprintf("%d ranks", len(list))
+}
+
+// widest is how long the text of a list of ranks may be.
+const widest = 16
 
 func missing(text string) Finding { return Finding{Kind: Missing, Text: text} }
 
@@ -135,11 +237,7 @@ func longerIn(e *efficiency.Run, excess float64) (in *loops.Name) {
 
 // explain follows the calls one by one.
 func explain(run *runfile.Run, e *efficiency.Run, progress []analysis.Progress) ([]Finding, error) {
-	procs := make([]int, len(run.Procs))
-	for i := range procs {
-		procs[i] = i
-	}
-	w, err := waits.New(run, procs, progress...)
+	w, err := waits.New(run, everyProcess(run), progress...)
 	if err != nil {
 		return nil, err
 	}

@@ -101,3 +101,40 @@ func TestNoWaiting(t *testing.T) {
 		}
 	}
 }
+
+// Calls that ranks had been in for long come first, and of what they needed, ranks in no call.
+func TestUnfinishedCalls(t *testing.T) {
+	for _, c := range []struct {
+		after int64 // the run was over so long after the calls were entered
+		want  string
+	}{
+		{100 * ms, "unfinished: When the recording ended, ranks 0-1 were in MPI_Barrier main script.c"},
+		{ms, "efficiency: Ranks compute"},
+	} {
+		s := testrun.NewScript(t, 4)
+		for rank := range 4 {
+			s.Rank(rank).Call(0, 10*ms, "MPI_Init", nil)
+			s.Rank(rank).Call((100+9*int64(rank))*ms, 130*ms, "MPI_Barrier", args{"comm": "MPI_COMM_WORLD"})
+		}
+		for rank := range 2 {
+			s.Rank(rank).Stop(140*ms, "MPI_Barrier", args{"comm": "MPI_COMM_WORLD"})
+		}
+		s.Rank(2).Stop(141*ms, "MPI_Recv", args{"count": 1, "datatype": "MPI_INT", "source": 3, "tag": 5, "comm": "MPI_COMM_WORLD"})
+		s.Rank(3).Kill()
+		s.Ends(140*ms + c.after)
+		run := s.Run()
+		list, err := New(run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := texts(list); !strings.HasPrefix(got[0], c.want) || len(got) > 6 {
+			t.Errorf("%s\nwant %s", strings.Join(got, "\n"), c.want)
+		}
+		if first, err := First(run); err != nil || first != list[0].Text {
+			t.Errorf("first: %q, %v; the list begins with %q", first, err, list[0].Text)
+		}
+		if c.after > ms && !strings.Contains(list[0].Text, "for 100 ms, waiting for rank 3 (computing after MPI_Barrier main script.c") {
+			t.Error(list[0].Text)
+		}
+	}
+}

@@ -20,6 +20,29 @@ type Verdict struct {
 
 // Judge determines which ranks can never continue.
 func Judge(ranks []*Rank) *Verdict {
+	v, n := newVerdict(ranks)
+	v.Stuck = v.release()
+	if slices.Contains(v.Stuck, true) {
+		n.dropMatched(v, v.Stuck)
+		v.Stuck = v.release()
+	}
+	v.Mismatches = n.mismatches()
+	v.explain()
+	return v
+}
+
+// JudgeEnd is Judge for ranks whose recording has ended: Awaits gives what their calls still needed
+// of other ranks, also where the rank is not stuck.
+func JudgeEnd(ranks []*Rank) *Verdict {
+	v, n := newVerdict(ranks)
+	n.dropMatched(v, nil)
+	v.Stuck = v.release()
+	v.Mismatches = n.mismatches()
+	v.explain()
+	return v
+}
+
+func newVerdict(ranks []*Rank) (*Verdict, *needs) {
 	n := newNeeds(ranks)
 	v := &Verdict{ranks: ranks, waits: make([][]waiting, len(ranks))}
 	for i, r := range ranks {
@@ -28,22 +51,21 @@ func Judge(ranks []*Rank) *Verdict {
 			v.waits[i][t] = n.of(r, t)
 		}
 	}
-	v.Stuck = v.release()
-	if slices.Contains(v.Stuck, true) {
-		// Some of what these wait for may already have happened.
-		for i, r := range ranks {
-			for t := range v.waits[i] {
-				if v.Stuck[i] {
-					w := &v.waits[i][t]
-					w.needs = slices.DeleteFunc(w.needs, func(x need) bool { return n.matched(r, &x) })
-				}
-			}
+	return v, n
+}
+
+// dropMatched removes what has already happened from what ranks wait for; of the ranks at the
+// positions that are set, or of all (nil), because the answer takes a look at their histories.
+func (n *needs) dropMatched(v *Verdict, of []bool) {
+	for i, r := range v.ranks {
+		if of != nil && !of[i] {
+			continue
 		}
-		v.Stuck = v.release()
+		for t := range v.waits[i] {
+			w := &v.waits[i][t]
+			w.needs = slices.DeleteFunc(w.needs, func(x need) bool { return n.matched(r, &x) })
+		}
 	}
-	v.Mismatches = n.mismatches()
-	v.explain()
-	return v
 }
 
 // Hangs reports whether any rank can never continue.

@@ -9,6 +9,7 @@ import (
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/match"
 	"github.com/efg-tools/efg/internal/analysis/sections"
+	"github.com/efg-tools/efg/internal/analysis/unfinished"
 )
 
 // Place is a call in the program. Op is "" if there is none.
@@ -77,6 +78,9 @@ type Report struct {
 	Loops   []LoopRow
 	Phases  []PhaseRow
 	Matched match.Summary
+	// Unfinished are the calls that had not returned when the recording ended. They are not included
+	// elsewhere.
+	Unfinished []unfinished.Row
 	// Untimed are threads without times, Ended processes whose recording ends early.
 	Untimed, Ended int
 	// End is where the analysis ends because later calls have no times, ns since the run began;
@@ -107,6 +111,9 @@ func New(run *runfile.Run, procs []int, progress ...analysis.Progress) (*Report,
 		return nil, err
 	}
 	b.report.Matched = *summary
+	if b.report.Unfinished, err = unfinished.New(run, procs); err != nil {
+		return nil, err
+	}
 	return b.finish(places), nil
 }
 

@@ -17,6 +17,7 @@ type Script struct {
 	tb    testing.TB
 	ranks []*ScriptRank
 	sites map[uint64]runfile.Site
+	ended int64 // ns of the run's clock; 0: not said
 }
 
 // ScriptRank is a rank of a Script.
@@ -218,18 +219,21 @@ const (
 	scriptBegins = 1_000_000_000
 )
 
+// Ends says when the run was over, in µs.
+func (s *Script) Ends(at int64) { s.ended = scriptBegins + 1000*at }
+
 // Run makes the run.
 func (s *Script) Run() *runfile.Run {
 	s.tb.Helper()
 	var procs []*efg.Process
-	meta := runfile.Meta{Time: runfile.TraceTime(scriptError, 0)}
+	meta := runfile.Meta{Time: runfile.TraceTime(scriptError, 0), Ended: s.ended}
 	for _, r := range s.ranks {
 		stream, err := r.build.Stream()
 		if err != nil {
 			s.tb.Fatal(err)
 		}
 		stream.End, stream.Pending = r.end, r.pending
-		p := &efg.Process{Rank: r.number, Size: len(s.ranks), Host: r.host, Streams: []efg.Stream{*stream}, Defs: r.defs.List}
+		p := &efg.Process{Rank: r.number, Size: len(s.ranks), Host: r.host, Start: scriptBegins + r.clock(0), Streams: []efg.Stream{*stream}, Defs: r.defs.List}
 		if err := giveStats(p, r.intervals); err != nil {
 			s.tb.Fatal(err)
 		}

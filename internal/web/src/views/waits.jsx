@@ -28,6 +28,7 @@ function Shown({ id, waits, query }) {
         threads together, without MPI_Init and MPI_Finalize
       </p>
       <Notes waits={waits} />
+      <Unfinished rows={waits.unfinished} />
       <RankStack waits={waits} />
       <h2>States</h2>
       <Table
@@ -62,13 +63,45 @@ function Notes({ waits }) {
   const m = waits.matched;
   const notes = [
     m.end !== undefined && `this is of the run's first ${nanos(m.end)}, where the times of each call end in some ranks`,
-    m.unfinished > 0 && `${grouped(m.unfinished)} calls never returned`,
     m.unmatched > 0 && `${grouped(m.unmatched)} calls have no counterpart in the recording`,
     m.outside > 0 && `${grouped(m.outside)} messages are of processes that are not in the file`,
     m.disagreeing > 0 && `${grouped(m.disagreeing)} collective calls do not match`,
     m.untimed > 0 && `${grouped(m.untimed)} threads have no times`,
   ].filter(Boolean);
   return notes.map((text) => <Note key={text}>{text}</Note>);
+}
+
+// Unfinished shows the calls that had not returned when the recording ended.
+function Unfinished({ rows }) {
+  if (!rows.length) return null;
+  const most = Math.max(1, ...rows.map((r) => r.time));
+  return (
+    <>
+      <h2>Calls that had not returned when the recording ended</h2>
+      <Note>their time is not included below</Note>
+      <Table
+        name="unfinished" caption="calls that had not returned" rows={rows} order="-time"
+        columns={[
+          { head: "time", right: true, value: (r) => r.time, text: (r) => (r.time ? nanos(r.time) : "-"), bar: (r) => r.time / most },
+          { head: "longest", right: true, value: (r) => r.ranks[0][1], text: (r) => (r.ranks[0][1] ? nanos(r.ranks[0][1]) : "-") },
+          { head: "ranks", value: (r) => r.ranks[0][0], text: (r) => pairRanks(r.ranks), most: 16 },
+          { head: "in", value: (r) => placeText(r.at), text: (r) => placeText(r.at), most: 48 },
+          { head: "for", title: "ranks of which these needed something, and what they were doing", value: needsText, text: (r) => needsText(r) || "-", most: 96 },
+        ]}
+        place={(r) => ({ at: [r.at], ranks: r.ranks.map(([rank]) => rank) })} select={(r) => ({ op: r.at.op, site: r.at.site, ranks: pairRanks(r.ranks) || undefined })}
+      />
+    </>
+  );
+}
+
+// needsText says what ranks calls needed and what these were doing.
+const needsText = (r) => r.for.map((n) => `${pairRanks(n.ranks.map((k) => [k]))} (${needText(n)})`).join(r.any ? " or " : " and ");
+
+function needText({ doing, place }) {
+  const at = placeText(place);
+  if (doing === "absent") return "not in the file";
+  if (doing === "in call") return `in ${at}`;
+  return at ? `${doing} after ${at}` : `${doing} without a call`;
 }
 
 const rowPlace = (r) => ({ at: [r.at, r.for], ranks: [...r.ranks, ...r.for_ranks].map(([rank]) => rank) });
