@@ -95,3 +95,73 @@ func callsiteRows(t *testing.T, file string, options ...string) map[callsiteRow]
 	}
 	return rows
 }
+
+// The tree of calls is what counting the events by their paths gives.
+func TestCallTree(t *testing.T) {
+	m := mpis[0]
+	file := filepath.Join(t.TempDir(), "a.efg")
+	runOK(t, m, "-o", file, "--callpath", compileMPI(t, m, "../../../testdata/c/paths.c"))
+	want := map[string]uint64{}
+	out, errOut, status := efgRun(t, nil, "reconstruct", file, "--format", "jsonl")
+	if status != 0 {
+		t.Fatal(errOut)
+	}
+	for line := range strings.Lines(out) {
+		var e struct {
+			Op   string
+			Path []string
+		}
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatal(err)
+		}
+		key, at := "", ""
+		for _, call := range e.Path {
+			i := strings.LastIndex(call, " ")
+			if i < 0 {
+				t.Fatalf("no function in %q", call)
+			}
+			functions := strings.Split(call[:i], " in ")
+			for k := len(functions) - 1; k >= 0; k-- {
+				key += "/" + functions[k] + "@" + at
+				want[key]++
+				at = ""
+			}
+			at = call[i+1:]
+		}
+		want[key+"/"+e.Op+"@"+at]++
+	}
+	var doc struct {
+		Total struct{ Calls uint64 }
+		Nodes []struct {
+			Number, Parent int
+			Name, At       string
+			Calls          uint64
+			Waiting        *int64
+		}
+	}
+	out, errOut, status = efgRun(t, nil, "report", file, "--tree", "--json")
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || status != 0 {
+		t.Fatalf("status %d: %v: %s", status, err, errOut)
+	}
+	got, keys, roots := map[string]uint64{}, []string{}, uint64(0)
+	for i, n := range doc.Nodes {
+		key := "/" + n.Name + "@" + n.At
+		if n.Parent >= 0 {
+			key = keys[n.Parent] + key
+		} else {
+			roots += n.Calls
+		}
+		keys = append(keys, key)
+		got[key] = n.Calls
+		if n.Number != i || n.Waiting == nil {
+			t.Errorf("node %d: %+v", i, n)
+		}
+	}
+	if len(want) < 20 || !maps.Equal(got, want) || roots != doc.Total.Calls {
+		t.Errorf("tree:\n%v\nevents:\n%v", got, want)
+	}
+	text, errOut, status := efgRun(t, nil, "report", file, "--tree", "--top", "4")
+	if status != 0 || !strings.Contains(text, "\nmain ") || !strings.Contains(text, "--top 0 shows all") {
+		t.Errorf("status %d: %s\n%s", status, errOut, text)
+	}
+}

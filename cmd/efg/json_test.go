@@ -30,6 +30,7 @@ type jsonForm struct {
 var jsonForms = []jsonForm{
 	{"info recorded.efg --all --json", "efg-info/1", "reading", &jsondoc.Info{}},
 	{"report recorded.efg --json", "efg-report/1", "report", &jsondoc.Report{}},
+	{"report recorded.efg --tree --json", "efg-calltree/1", "callpaths report", &jsondoc.CallTree{}},
 	{"matrix recorded.efg --collectives --one-sided --json", "efg-matrix/1", "report", &jsondoc.Matrix{}},
 	{"matrix recorded.efg --from 0-1 --json", "efg-matrix/1", "report", &jsondoc.Matrix{}},
 	{"matrix recorded.efg --bins 2 --json", "efg-matrix-bins/1", "report", &jsondoc.MatrixBins{}},

@@ -20,7 +20,7 @@ var mistaken = []string{
 	"work hard", "view none", "view text", "import none -o out", "import text -o out", "assemble none -o out", "assemble text -o out", "top none", "top text",
 	"open none", "runs --last -1", "runs x", "run", "run --time x -- true", "daemon --time x", "daemon x", "hook x", "hook build x", "hook path x", "hook include", "hook include text", "hook include text/x", "measure-network", "measure-network --pairs 0 -- true", "measure-network -- true", "man",
 	"man text", "site", "site text", "completion x", "x", "info --x",
-	"generate good", "generate good -o out --compute x", "generate good -o out --compute-with x", "diff good good --ignore site", "diff good good --ignore x", "diff good --ignore time", "report good --csv=x", "report good --csv=", "report good --csv --json", "report good --colour x", "report good --site-depth -1", "loops good --site-depth x", "diff good good --ignore time --site-depth 2", "info good --csv=x",
+	"generate good", "generate good -o out --compute x", "generate good -o out --compute-with x", "diff good good --ignore site", "diff good good --ignore x", "diff good --ignore time", "report good --csv=x", "report good --csv=", "report good --csv --json", "report good --colour x", "report good --site-depth -1", "report good --tree --by rank", "report good --tree --top -1", "report good --tree --csv=callsites.x", "loops good --site-depth x", "diff good good --ignore time --site-depth 2", "info good --csv=x",
 }
 
 // TestMistakes gives every command a file that does not exist, is of another kind, or is

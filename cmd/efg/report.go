@@ -26,6 +26,7 @@ type reportOptions struct {
 	depth     siteDepth
 	answerForm
 	setup bool
+	tree  bool
 	html  string
 }
 
@@ -40,10 +41,11 @@ are shown apart: --setup includes their time. The first sentences say what
 the time went into and why ranks wait, as far as times were recorded. All else is computed on
 the graphs and equals what counting the events gives. Bytes are the number of elements
 times the size of the datatype; docs/report.md defines what counts as sent and
-received.`,
+received. With call paths (efg run --callpath), --tree sums over them; see docs/callpaths.md.`,
 		Example: `  efg report jacobi.efg
   efg report jacobi.efg --by callsite --histogram
   efg report jacobi.efg --rank 0-2,3 --json
+  efg report jacobi.efg --tree
   efg report jacobi.efg --html jacobi.html`,
 		Args:              argCount(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeRuns(1, false),
@@ -54,6 +56,9 @@ received.`,
 				}
 				return reportHTML(cmd.Context(), args[0], opt.html)
 			}
+			if opt.tree {
+				return reportTree(args[0], &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			}
 			return report(args[0], &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -62,6 +67,7 @@ received.`,
 	f.StringSliceVar(&opt.by, "by", nil, "tables to show: procedure, callsite, rank (default all)")
 	f.IntVar(&opt.top, "top", 20, "rows per table; 0: all")
 	f.BoolVar(&opt.setup, "setup", false, "include the time in MPI_Init and MPI_Finalize")
+	f.BoolVar(&opt.tree, "tree", false, "show the calls by their call paths, as a tree from main down")
 	f.BoolVar(&opt.histogram, "histogram", false, "show the distribution of the durations")
 	opt.depth.flag(cmd)
 	opt.flags(cmd, "callsites")

@@ -94,6 +94,9 @@ func (b *reportBuilder) nameSites(p *Process, keys []callKey) {
 			}
 			names = own
 		}
-		b.siteTexts[key.site] = names.Site(key.site)
+		b.siteTexts[key.site], b.sitePaths[key.site] = names.Site(key.site), names.Path(key.site)
+		if b.sitePaths[key.site] == nil {
+			b.sitePaths[key.site] = []string{names.Call(key.site)}
+		}
 	}
 }

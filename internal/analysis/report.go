@@ -86,6 +86,9 @@ func (r *Row) addCounts(o *Row) {
 type OpRow struct {
 	Op   string
 	Site string // "function file:line"; "" in the table of procedures
+	// Path are the calls that lead to the callsite, the outermost first, as far as these tell callsites
+	// apart; see reconstruct.Names.Path. Without a call path it is the callsite alone.
+	Path []string
 	Row
 	// Ranks is the number of ranks that make the call. Least and Most are the
 	// smallest and the largest total time of one of them, MostRank is that one.
@@ -245,7 +248,7 @@ func newReport(run *runfile.Run, procs []int, withSetup bool, progress []Progres
 		return nil, err
 	}
 	b := &reportBuilder{
-		ended: run.Meta.Ended, names: reconstruct.NewNames(nil, sites), known: map[uint64]bool{}, siteTexts: map[uint64]string{},
+		ended: run.Meta.Ended, names: reconstruct.NewNames(nil, sites), known: map[uint64]bool{}, siteTexts: map[uint64]string{}, sitePaths: map[uint64][]string{},
 		ops: map[callKey]*OpRow{}, calls: map[callKey]*OpRow{}, tables: map[runfile.ClassKey]*callTable{}, place: make([]int, len(run.Procs)), counts: map[Counts]*Counts{},
 	}
 	b.report.WithSetup, b.report.Ranks = withSetup, make([]RankRow, len(procs))
@@ -282,6 +285,7 @@ type reportBuilder struct {
 
 	mu        sync.Mutex
 	siteTexts map[uint64]string
+	sitePaths map[uint64][]string
 	ops       map[callKey]*OpRow
 	calls     map[callKey]*OpRow
 	tables    map[runfile.ClassKey]*callTable
@@ -445,7 +449,7 @@ func (b *reportBuilder) finish() *Report {
 	}
 	for _, key := range sortedKeys(b.calls) {
 		call := b.calls[key]
-		call.Site, call.Apart = b.siteTexts[key.site], !r.WithSetup && !Running(key.op)
+		call.Site, call.Path, call.Apart = b.siteTexts[key.site], b.sitePaths[key.site], !r.WithSetup && !Running(key.op)
 		r.Callsites = append(r.Callsites, *call)
 	}
 	slices.SortStableFunc(r.Procedures, byTime)

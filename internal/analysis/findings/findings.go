@@ -195,6 +195,10 @@ func count(list []int) string {
 // widest is how long the text of a list of ranks may be.
 const widest = 16
 
+// Followed reports whether the calls of a run can be followed one by one in little time: their times were
+// recorded, and they are no more than MostEvents.
+func Followed(run *runfile.Run) bool { return run.Meta.Traced() && events(run) <= MostEvents }
+
 func missing(text string) Finding { return Finding{Kind: Missing, Text: text} }
 
 func events(run *runfile.Run) (n uint64) {

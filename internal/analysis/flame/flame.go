@@ -1,9 +1,9 @@
 // Package flame sums what calls cost over the places in the program that they are made from, as a
 // tree for a flame graph: of one run, or of two to compare them.
 //
-// A path leads from a file to the functions that contain the call, the outermost one first, to the
-// line and the procedure. What a run knows of a callsite are its line and the functions that were inlined there;
-// the tree is of any depth, so that call paths fit when they are recorded.
+// A path leads from the outermost function to the function that contains the call, to the line and the
+// procedure. Of calls without call paths, what is known are the line and the functions that were inlined
+// there; their paths begin with the file.
 package flame
 
 import (
@@ -14,8 +14,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/internal/analysis/calltree"
 	"github.com/efg-tools/efg/internal/analysis/match"
 	"github.com/efg-tools/efg/internal/analysis/waits"
 )
@@ -45,6 +47,7 @@ const (
 	Whole       Kind = "run"
 	File        Kind = "file"
 	Function    Kind = "function"
+	Module      Kind = "module" // a function without a name, in a program or library
 	Line        Kind = "line"
 	Procedure   Kind = "procedure"
 	Computation Kind = "computation" // before the call of a procedure
@@ -72,7 +75,7 @@ const MostLeaves = 1000
 
 // New sums what one or two runs cost.
 func New(ctx context.Context, measure Measure, runs ...*runfile.Run) (*Tree, error) {
-	b := &builder{leaves: map[leaf]*[2]uint64{}}
+	b := newBuilder()
 	for i, run := range runs {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -84,13 +87,20 @@ func New(ctx context.Context, measure Measure, runs ...*runfile.Run) (*Tree, err
 	return b.tree(measure), nil
 }
 
-// leaf is a procedure at a callsite, or the computation before.
+// leaf is a procedure at a callsite, or the computation before. Callsites differ by their call paths.
 type leaf struct {
 	kind     Kind
 	op, site string
 }
 
-type builder struct{ leaves map[leaf]*[2]uint64 }
+type builder struct {
+	leaves map[leaf]*[2]uint64
+	paths  map[string][]string // of callsites with a call path
+}
+
+func newBuilder() *builder {
+	return &builder{leaves: map[leaf]*[2]uint64{}, paths: map[string][]string{}}
+}
 
 func (b *builder) at(l leaf, side int, value uint64) {
 	if value == 0 {
@@ -109,12 +119,22 @@ func (b *builder) add(run *runfile.Run, measure Measure, side int) error {
 	for i := range procs {
 		procs[i] = i
 	}
-	if measure == Waiting || measure == Delay {
+	run = run.WithSiteDepth(efg.AllCalls)
+	waiting := measure == Waiting || measure == Delay
+	if waiting && run.Meta.CallPath == 0 {
 		return b.addWaits(run, procs, measure, side)
 	}
 	rep, err := analysis.NewReport(run, procs)
 	if err != nil {
 		return err
+	}
+	for i := range rep.Callsites {
+		if r := &rep.Callsites[i]; len(r.Path) > 1 {
+			b.paths[r.Site] = r.Path
+		}
+	}
+	if waiting {
+		return b.addWaits(run, procs, measure, side)
 	}
 	if measure == Time && !rep.Timed {
 		return ErrNoTimes
@@ -186,7 +206,7 @@ func (b *builder) tree(measure Measure) *Tree {
 			add(others, e.values)
 			continue
 		}
-		t.insert(index, e.leaf, e.values)
+		t.insert(index, b.frames(e.leaf), e.values)
 	}
 	if n := len(list) - MostLeaves; n > 0 {
 		others.Name = fmt.Sprintf("%d other places", n)
@@ -204,10 +224,10 @@ func add(n *Node, values [2]uint64) {
 }
 
 // insert adds a leaf and what leads to it.
-func (t *Tree) insert(index map[string]*Node, l leaf, values [2]uint64) {
+func (t *Tree) insert(index map[string]*Node, frames []Node, values [2]uint64) {
 	at, path := t.Root, ""
 	add(at, values)
-	for _, f := range frames(l) {
+	for _, f := range frames {
 		path += "\x00" + string(f.Kind) + f.Name
 		n := index[path]
 		if n == nil {
@@ -221,8 +241,8 @@ func (t *Tree) insert(index map[string]*Node, l leaf, values [2]uint64) {
 	}
 }
 
-// frames lead to a leaf: file, functions, line, procedure.
-func frames(l leaf) []Node {
+// frames lead to a leaf: functions or file and functions, line, procedure.
+func (b *builder) frames(l leaf) []Node {
 	name := l.op
 	switch {
 	case l.op == "":
@@ -230,29 +250,29 @@ func frames(l leaf) []Node {
 	case l.kind == Computation:
 		name = "before " + l.op
 	}
-	functions, place := "", l.site
-	if i := strings.LastIndexByte(l.site, ' '); i >= 0 {
-		functions, place = l.site[:i], l.site[i+1:]
+	path := b.paths[l.site]
+	if path == nil {
+		path = []string{l.site}
 	}
+	site := path[len(path)-1]
+	_, place := calltree.SplitCall(site)
 	var list []Node
-	file, line, hasLine := strings.Cut(place, ":")
-	if !hasLine {
-		file, _, _ = strings.Cut(place, "+0x")
+	if len(path) == 1 {
+		list = append(list, Node{Name: cmp.Or(calltree.File(place), "unknown"), Kind: File})
 	}
-	if file == "" {
-		file = "unknown"
-	}
-	list = append(list, Node{Name: file, Kind: File})
-	if functions != "" {
-		nested := strings.Split(functions, " in ")
-		for _, f := range slices.Backward(nested) {
-			list = append(list, Node{Name: f, Kind: Function})
+	for _, f := range calltree.Frames(path, l.op) {
+		switch {
+		case f.Kind == calltree.Procedure:
+		case f.Kind == calltree.Module && len(path) > 1:
+			list = append(list, Node{Name: f.Name, Kind: Module})
+		case f.Kind != calltree.Module:
+			list = append(list, Node{Name: f.Name, Kind: Function})
 		}
 	}
-	if hasLine {
-		list = append(list, Node{Name: "line " + line, Kind: Line, Site: l.site})
+	if _, line, ok := strings.Cut(place, ":"); ok {
+		list = append(list, Node{Name: "line " + line, Kind: Line, Site: site})
 	}
-	return append(list, Node{Name: name, Kind: l.kind, Op: l.op, Site: l.site})
+	return append(list, Node{Name: name, Kind: l.kind, Op: l.op, Site: site})
 }
 
 // sort puts the most expensive children first.

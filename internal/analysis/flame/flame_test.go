@@ -87,15 +87,21 @@ func check(t *testing.T, m Measure, n *Node, nodes *int) {
 }
 
 func TestFrames(t *testing.T) {
+	b := newBuilder()
+	b.paths["exchange in step halo.c:88 ← main main.c:41"] = []string{"main main.c:41", "exchange in step halo.c:88"}
+	b.paths["app+0x12 ← libx.so+0x34 ← unknown"] = []string{"unknown", "libx.so+0x34", "app+0x12"}
 	for site, want := range map[string]string{
 		"exchange in main jacobi.c:42": "file jacobi.c|function main|function exchange|line line 42|procedure MPI_Send",
 		"jacobi.c:42":                  "file jacobi.c|line line 42|procedure MPI_Send",
 		"main app+0x1234":              "file app|function main|procedure MPI_Send",
 		"libx.so+0x12":                 "file libx.so|procedure MPI_Send",
 		"":                             "file unknown|procedure MPI_Send",
+
+		"exchange in step halo.c:88 ← main main.c:41": "function main|function step|function exchange|line line 88|procedure MPI_Send",
+		"app+0x12 ← libx.so+0x34 ← unknown":           "function unknown|module libx.so|module app|procedure MPI_Send",
 	} {
 		var list []string
-		for _, f := range frames(leaf{Procedure, "MPI_Send", site}) {
+		for _, f := range b.frames(leaf{Procedure, "MPI_Send", site}) {
 			list = append(list, string(f.Kind)+" "+f.Name)
 		}
 		if got := strings.Join(list, "|"); got != want {
@@ -106,7 +112,7 @@ func TestFrames(t *testing.T) {
 
 // Of very many places the cheap ones are one node.
 func TestOthers(t *testing.T) {
-	b := &builder{leaves: map[leaf]*[2]uint64{}}
+	b := newBuilder()
 	for i := range MostLeaves + 7 {
 		b.at(leaf{Procedure, "MPI_Send", fmt.Sprintf("main a.c:%d", i+1)}, 0, uint64(i+1))
 	}
