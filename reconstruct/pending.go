@@ -95,14 +95,19 @@ func (c *Pending) AppendJSON(b []byte) []byte {
 	b = strconv.AppendInt(append(b, `{"rank":`...), int64(e.Rank()), 10)
 	b = strconv.AppendUint(append(b, `,"thread":`...), uint64(e.Thread()), 10)
 	b = append(append(b, `,"entered":{"op":"`...), e.Op()...)
-	b = append(b, `","args":{`...)
-	c.eachArg(func(f *field) { b = e.appendField(b, f, jsonStyle) })
-	b = append(b, '}')
+	b = c.AppendJSONArguments(append(b, `","args":`...))
 	b = e.appendSite(b, jsonStyle)
 	if at := c.data.At(c.stream.process.proc); at != 0 {
 		b = strconv.AppendInt(append(b, `,"since":`...), at, 10)
 	}
 	return append(e.node.appendPMPI(b), "}}\n"...)
+}
+
+// AppendJSONArguments appends the object with the call's arguments, "args" in AppendJSON.
+func (c *Pending) AppendJSONArguments(b []byte) []byte {
+	b = append(b, '{')
+	c.eachArg(func(f *field) { b = c.event.appendField(b, f, jsonStyle) })
+	return append(b, '}')
 }
 
 // AppendText appends the call as one human-readable line.

@@ -92,7 +92,7 @@ func TestExportAndImportErrors(t *testing.T) {
 		{"export a.efg --format gxl --what x", "efg: --what x: --format gxl has no optional parts\n"},
 		{"import cut.gxl", "efg: efg import: -o FILE is missing\n"},
 		{"import none.gxl -o b.efg", "efg: open none.gxl: no such file or directory\n"},
-		{"import a.efg -o b.efg", "efg: a.efg: neither written by efg export nor a list of calls\n"},
+		{"import a.efg -o b.efg", "efg: a.efg: neither written by efg export, nor an OTF2 archive, nor a list of calls\n"},
 		{"import cut.gxl -o b.efg --format xyz", "efg: --format xyz: want "},
 		{"import cut.gxl -o b.efg", "efg: cut.gxl:2:15: not XML: unexpected EOF\n"},
 	} {

@@ -20,12 +20,14 @@ import (
 	"github.com/efg-tools/efg/internal/export/mtf"
 	"github.com/efg-tools/efg/internal/importer"
 	"github.com/efg-tools/efg/internal/importer/jsonl"
+	"github.com/efg-tools/efg/internal/importer/otf2"
 )
 
 // importFormat is a format of efg import.
 type importFormat struct {
 	name string
 	read func(src *importSource, times importer.Times, sink export.Sink, progress func(bytes int64)) error
+	size func(path string) uint64 // of what is read, if that is more than the input
 }
 
 // importFormats are the formats of efg import.
@@ -43,6 +45,12 @@ var importFormats = []*importFormat{
 		}
 		return jsonl.Read(src.path, in, times, sink, progress)
 	}},
+	{name: "otf2", size: otf2.Size, read: func(src *importSource, times importer.Times, sink export.Sink, progress func(int64)) error {
+		if src.file == nil {
+			return usageError("an OTF2 archive consists of several files: want the path of its anchor file, NAME.otf2")
+		}
+		return otf2.Read(src.path, otf2.Options{Times: times, Progress: progress, Note: src.note}, sink)
+	}},
 }
 
 func importNames() (names []string) {
@@ -59,9 +67,10 @@ func newImport() *cobra.Command {
 		Use:   "import INPUT -o FILE",
 		Short: "Create a run file from what another program recorded, or efg export wrote",
 		Long: `Create a run file from what another program recorded, or efg export wrote; "-" reads
-standard input. docs/import.md describes the formats. The input is checked first: an error is
+standard input. Of an OTF2 archive INPUT is the anchor file or the directory. docs/import.md describes the formats. The input is checked first: an error is
 reported with its position, and no file is written.`,
 		Example: `  efg import jacobi.gxl -o again.efg
+  efg import traced.otf2 -o scorep.efg
   efg import jacobi.mtf -o again.efg`,
 		Args: argCount(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -102,12 +111,17 @@ type importSource struct {
 	file  *os.File // nil: standard input
 	in    *bufio.Reader
 	spool *os.File
+	note  func(line string) // takes what was not imported
 }
 
 // openImport opens an input; total is its size, 0 if that is unknown.
 func openImport(path string, in io.Reader) (src *importSource, total uint64, err error) {
 	src = &importSource{path: path}
 	if path != "-" {
+		if src.path, err = otf2.Anchor(path); err != nil {
+			return nil, 0, usageError("%w", err)
+		}
+		path = src.path
 		if src.file, err = os.Open(path); err != nil {
 			return nil, 0, usageError("%w", err)
 		}
@@ -169,8 +183,12 @@ func importRun(path, format, keep, output string, in io.Reader, errOut io.Writer
 	case i < 0 && format != "":
 		return usageError("--format %s: want %s", format, orList(importNames()))
 	case i < 0:
-		return usageError("%s: neither written by efg export nor a list of calls", path)
+		return usageError("%s: neither written by efg export, nor an OTF2 archive, nor a list of calls", path)
 	}
+	if size := importFormats[i].size; size != nil {
+		total = size(src.path)
+	}
+	src.note = func(line string) { fmt.Fprintln(errOut, "efg:", line) }
 	bar := newProgress(errOut, "bytes", total)
 	run := importedRun{}
 	defer run.close()
@@ -179,7 +197,8 @@ func importRun(path, format, keep, output string, in io.Reader, errOut io.Writer
 	var place *text.Error
 	var record *mtf.Error
 	var line *importer.LineError
-	if errors.As(err, &place) || errors.As(err, &record) || errors.As(err, &line) {
+	var archive *otf2.Error
+	if errors.As(err, &place) || errors.As(err, &record) || errors.As(err, &line) || errors.As(err, &archive) {
 		return &exitError{2, err}
 	}
 	if err != nil {
@@ -257,8 +276,11 @@ func (r *importedRun) close() {
 // formatOf determines the format of a document from its beginning, "" if it is unknown.
 func formatOf(in *bufio.Reader) string {
 	head, _ := in.Peek(512)
-	if mtf.IsFile(head) {
+	switch {
+	case mtf.IsFile(head):
 		return "mtf"
+	case otf2.IsAnchor(head):
+		return "otf2"
 	}
 	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
 	switch head = bytes.TrimSpace(head); {

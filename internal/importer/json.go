@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 )
 
 // Value is a value of JSON.
 type Value struct {
 	Kind    ValueKind
-	Number  int64
+	Number  int64 // of a Decimal its bits
 	Text    string
 	List    []Value
 	Members []Member
@@ -23,6 +24,7 @@ type ValueKind byte
 const (
 	Null ValueKind = iota
 	Number
+	Decimal // a number that is no integer of 64 bits
 	Text
 	List
 	Object
@@ -47,7 +49,7 @@ func (v *Value) Member(name string) *Value {
 // maxDepth bounds how deep arrays and objects may be nested.
 const maxDepth = 8
 
-// ParseValue reads a value of JSON: integers, strings, arrays and objects; false is 0 and true 1.
+// ParseValue reads a value of JSON; false is 0 and true 1.
 func ParseValue(b []byte) (Value, error) {
 	s := jsonScanner{b: b}
 	v, err := s.value(0)
@@ -110,13 +112,16 @@ func (s *jsonScanner) number() (Value, error) {
 	for s.at < len(s.b) && bytes.IndexByte([]byte("+-.eE0123456789"), s.b[s.at]) >= 0 {
 		s.at++
 	}
-	n, err := strconv.ParseInt(string(s.b[start:s.at]), 10, 64)
-	if err != nil {
-		text := s.b[start:s.at]
-		s.at = start
-		return Value{}, fmt.Errorf("%.30s is not an integer of 64 bits", text)
+	text := string(s.b[start:s.at])
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return Value{Kind: Number, Number: n}, nil
 	}
-	return Value{Kind: Number, Number: n}, nil
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		s.at = start
+		return Value{}, fmt.Errorf("%.30s is not a number of 64 bits", text)
+	}
+	return Value{Kind: Decimal, Number: int64(math.Float64bits(f))}, nil
 }
 
 func (s *jsonScanner) text() (string, error) {

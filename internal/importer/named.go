@@ -2,6 +2,7 @@ package importer
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -100,7 +101,7 @@ func (t *Thread) describe(d *Described) (*described, error) {
 			return nil, err
 		}
 	}
-	x.buffers()
+	setBuffers(p, &x.in)
 	if err := x.statuses(); err != nil {
 		return nil, err
 	}
@@ -183,6 +184,8 @@ func (x *described) word(i int, failed bool) (err error) {
 		return x.made(i, q, v, failed)
 	case v == nil:
 		return nil
+	case q.Kind == signature.Int64 || q.Kind == signature.Double:
+		return x.wide(i, q, v)
 	case w.Form == signature.VecForm:
 		return x.array(i, q, v)
 	}
@@ -222,6 +225,28 @@ func slotIn(name string) (slot uint64, ok bool) {
 	}
 	slot, err := strconv.ParseUint(name[at+1:], 10, signature.SlotBits)
 	return slot, err == nil
+}
+
+// wide sets a half of a value of 64 bits.
+func (x *described) wide(i int, q *signature.Param, v *Value) error {
+	bits := uint64(v.Number)
+	switch {
+	case q.Kind == signature.Double && v.Kind == Number:
+		bits = math.Float64bits(float64(v.Number))
+	case q.Kind == signature.Double && v.Kind == Text:
+		f, err := strconv.ParseFloat(v.Text, 64)
+		if err != nil {
+			return fmt.Errorf("%s of %s: %.40q is no number", q.Name, x.proc.Name, v.Text)
+		}
+		bits = math.Float64bits(f)
+	case v.Kind != Number && (q.Kind == signature.Int64 || v.Kind != Decimal):
+		return fmt.Errorf("%s of %s: want a number", q.Name, x.proc.Name)
+	}
+	high, low := signature.SplitWide(bits)
+	if x.in.Words[i] = high; x.proc.Words[i].Part == signature.Low {
+		x.in.Words[i] = low
+	}
+	return nil
 }
 
 func (x *described) array(i int, q *signature.Param, v *Value) error {
@@ -269,6 +294,8 @@ func (p *Process) value(q *signature.Param, v *Value, thread uint32) (uint64, er
 		}
 		return uint64(v.Number), nil
 	case Text:
+	case Decimal:
+		return 0, fmt.Errorf("%v, want an integer", math.Float64frombits(uint64(v.Number)))
 	default:
 		return 0, fmt.Errorf("want a number or a name")
 	}
@@ -338,23 +365,4 @@ func (p *Process) local(kind signature.Kind, v *Value, thread uint32) (uint64, e
 		return w, nil
 	}
 	return signature.Unknown, nil
-}
-
-// buffers sets the words of buffers that were not named: a buffer that does not matter is absent,
-// others are 0.
-func (x *described) buffers() {
-	for i := range x.in.Words {
-		w := &x.proc.Words[i]
-		if i < signature.FirstWord || w.Param < 0 {
-			continue
-		}
-		q := &x.proc.Params[w.Param]
-		if q.Kind != signature.Buf || x.in.Words[i] != signature.Absent {
-			continue
-		}
-		d := x.proc.Roles.DataOf(i)
-		if len(q.Conds) == 0 || d == nil || x.in.Words[d.Type] != signature.Absent {
-			x.in.Words[i] = 0
-		}
-	}
 }

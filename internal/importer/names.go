@@ -184,7 +184,7 @@ func (p *Process) defineComm(d *efg.Def, digits string, m *Members) error {
 	parent := signature.Absent
 	if m.Parent != "" {
 		var err error
-		if parent, err = p.constantOr(signature.Comm, m.Parent); err != nil {
+		if parent, err = p.Handle(signature.Comm, m.Parent); err != nil {
 			return err
 		}
 		if !signature.IsConst(parent) {
@@ -233,9 +233,8 @@ func ranges(ranks []int) (list []uint64) {
 	return list
 }
 
-// constantOr returns the word of a handle: of a predefined one by its name, or otherwise as handle
-// does.
-func (p *Process) constantOr(kind signature.Kind, name string) (uint64, error) {
+// Handle returns the word of a handle by its name in JSON Lines.
+func (p *Process) Handle(kind signature.Kind, name string) (uint64, error) {
 	if c := constantNamed(name); c != nil {
 		return c.Word(), nil
 	}

@@ -52,7 +52,7 @@ func NewProcess(data *efg.Process, names *Names, times Times) *Process {
 func (p *Process) Thread(number uint32) *Thread {
 	t := p.threads[number]
 	if t == nil {
-		t = &Thread{process: p, number: number, build: efg.NewBuilder(number, efg.DefaultDemote, p.defs), End: efg.EndOpen}
+		t = &Thread{process: p, number: number, build: efg.NewBuilder(number, efg.DefaultDemote, p.defs)}
 		p.threads[number] = t
 	}
 	return t
@@ -60,11 +60,11 @@ func (p *Process) Thread(number uint32) *Thread {
 
 // Thread is a stream that is being made.
 type Thread struct {
-	End     efg.End
 	process *Process
 	number  uint32
 	build   *efg.Builder
 	pending *efg.Pending
+	ended   bool // its last call ended MPI
 
 	events  uint64
 	started bool
@@ -117,6 +117,7 @@ func (t *Thread) Add(c *Call) (id uint64, err error) {
 		id = signature.ID{Thread: t.number, Node: uint32(t.build.Node()), Slot: uint32(c.Words[slot])}.Word()
 	}
 	t.events++
+	t.ended = p.Ends
 	t.addTimes(t.build.Node(), c)
 	t.after(p, &c.Input, array, done, id)
 	return id, nil
@@ -172,12 +173,15 @@ func (t *Thread) Enter(in efg.Input, since uint64) {
 		t.process.defs.Add(efg.Def{Kind: efg.DefVec, Word: in.Words[v.Word], Words: v.Elems})
 	}
 	t.pending = efg.NewPending(in.Words, since)
-	t.End = efg.EndOpen
 }
 
 // Finish returns the process, whose threads have the numbers in the order of which their streams
 // are.
 func (p *Process) Finish() (*efg.Process, error) {
+	finalized := false
+	for _, t := range p.threads {
+		finalized = finalized || t.ended
+	}
 	for number := uint32(0); len(p.Data.Streams) < len(p.threads); number++ {
 		t := p.threads[number]
 		if t == nil {
@@ -187,10 +191,23 @@ func (p *Process) Finish() (*efg.Process, error) {
 		if err != nil {
 			return nil, err
 		}
+		s.End = t.end(finalized)
 		p.Data.Streams = append(p.Data.Streams, *s)
 	}
 	p.Data.Defs = p.defs.List
 	return p.Data, nil
+}
+
+// end is how the stream ended, of a process in which MPI was finalized or not.
+func (t *Thread) end(finalized bool) efg.End {
+	switch {
+	case t.pending != nil:
+	case t.ended || t.number == 0 && finalized:
+		return efg.EndFinalized
+	case finalized:
+		return efg.EndThread
+	}
+	return efg.EndOpen
 }
 
 func (t *Thread) finish() (*efg.Stream, error) {
@@ -198,7 +215,7 @@ func (t *Thread) finish() (*efg.Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.End, s.Pending = t.End, t.pending
+	s.Pending = t.pending
 	times := t.process.times
 	if times.Off || !t.started {
 		return s, nil

@@ -51,6 +51,9 @@ func (x *described) defineType(name string) error {
 	if !ok || !named {
 		return nil
 	}
+	if x.from.Large { // only its size is known
+		return x.thread.process.Names.DefineType(name, int64(words[1]))
+	}
 	d := efg.Def{Kind: efg.DefType, Words: words}
 	if d.Word = d.Identity(); !strings.HasPrefix(fmt.Sprintf("%016x", d.Word), digits) {
 		var err error
@@ -64,10 +67,11 @@ func (x *described) defineType(name string) error {
 }
 
 // typeWords are the words of the definition of the datatype that the call makes: combiner, size,
-// numbers of what follows, integers, addresses, large counts, types.
+// numbers of what follows, integers, addresses, large counts, types. Those of large-count calls are
+// not those that MPI_Type_get_contents_c returns.
 func (x *described) typeWords() ([]uint64, bool) {
 	layout, ok := constructors[x.proc.Ctor]
-	if !ok || x.from.Large {
+	if !ok {
 		return nil, false
 	}
 	integers, ok1 := x.arguments(layout.integers)

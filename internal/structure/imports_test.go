@@ -26,7 +26,8 @@ var mayImport = map[string][]string{
 	"internal/analysis":            {"signature", "efg", "efg/runfile", "reconstruct"},
 	"internal/export":              {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis"},
 	"internal/export/gxl":          {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "efg/text", "internal/export"},
-	"internal/export/otf2":         {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/clocks", "internal/analysis/match", "internal/export"},
+	"internal/export/otf2":         {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/clocks", "internal/analysis/match", "internal/export", "internal/export/otf2/names"},
+	"internal/export/otf2/names":   {},
 	"internal/export/simgrid":      {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/export"},
 	"internal/export/mtf":          {"signature", "efg", "efg/runfile", "efg/block", "internal/token", "reconstruct", "internal/analysis", "internal/export"},
 	"internal/export/table":        {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/eventrow", "internal/analysis/match", "internal/analysis/waits", "internal/export"},
@@ -39,7 +40,7 @@ var mayImport = map[string][]string{
 	"internal/export/parquet":      {"internal/durable", "internal/export", "internal/export/table"},
 	"internal/importer":            {"signature", "efg", "efg/runfile", "reconstruct", "internal/printable"},
 	"internal/importer/jsonl":      {"signature", "efg", "efg/runfile", "internal/export", "internal/importer"},
-	"internal/importer/otf2":       {},
+	"internal/importer/otf2":       {"signature", "efg", "efg/runfile", "internal/export", "internal/export/otf2/names", "internal/importer"},
 	"internal/mcp":                 {},
 	"internal/merge":               {"efg", "efg/runfile", "internal/segment", "internal/durable", "internal/symbolize", "internal/worlds"},
 	"internal/daemon":              {"efg", "efg/runfile", "internal/trusted", "internal/segment", "internal/durable", "internal/procfs", "internal/peercred", "internal/service", "internal/live", "internal/merge"},
@@ -111,14 +112,14 @@ var mayImport = map[string][]string{
 	"bench":                        {"signature", "efg", "efg/runfile", "reconstruct", "internal/jsondoc", "internal/testing/sim", "internal/testing/groundtruth"},
 	"internal/testing/sim":         {"signature", "efg", "efg/runfile"},
 	"bench/simulate":               {"internal/testing/sim"},
-	"cmd/efg":                      {"internal/web", "internal/analysis/calltree", "internal/analysis/regions", "internal/site", "internal/network", "signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/sections", "internal/analysis/check", "internal/analysis/waitfor", "internal/analysis/phases", "internal/analysis/match", "internal/analysis/clocks", "internal/analysis/efficiency", "internal/analysis/findings", "internal/analysis/flows", "internal/analysis/waits", "internal/analysis/whatif", "internal/analysis/diff", "internal/analysis/loops", "internal/analysis/timeline", "internal/analysis/query", "internal/analysis/sql", "efg/text", "hook", "internal/segment", "internal/symbolize", "internal/durable", "internal/merge", "internal/recording", "internal/live", "internal/daemon", "internal/daemon/multiuser", "internal/service", "internal/jsondoc", "internal/httpapi", "internal/rankset", "internal/export", "internal/draw/graph", "internal/draw/heatmap", "internal/draw/timeline", "internal/units", "internal/printable", "internal/terminal", "internal/export/gxl", "internal/export/mtf", "internal/export/parquet", "internal/export/csv", "internal/export/extrap", "internal/export/arrow", "internal/export/table", "internal/export/perfetto", "internal/export/chrome", "internal/export/slices", "internal/export/otf2", "internal/export/simgrid", "internal/importer", "internal/importer/jsonl", "internal/mcp", "internal/generate", "internal/analysis/unfinished"},
+	"cmd/efg":                      {"internal/web", "internal/analysis/calltree", "internal/analysis/regions", "internal/site", "internal/network", "signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/sections", "internal/analysis/check", "internal/analysis/waitfor", "internal/analysis/phases", "internal/analysis/match", "internal/analysis/clocks", "internal/analysis/efficiency", "internal/analysis/findings", "internal/analysis/flows", "internal/analysis/waits", "internal/analysis/whatif", "internal/analysis/diff", "internal/analysis/loops", "internal/analysis/timeline", "internal/analysis/query", "internal/analysis/sql", "efg/text", "hook", "internal/segment", "internal/symbolize", "internal/durable", "internal/merge", "internal/recording", "internal/live", "internal/daemon", "internal/daemon/multiuser", "internal/service", "internal/jsondoc", "internal/httpapi", "internal/rankset", "internal/export", "internal/draw/graph", "internal/draw/heatmap", "internal/draw/timeline", "internal/units", "internal/printable", "internal/terminal", "internal/export/gxl", "internal/export/mtf", "internal/export/parquet", "internal/export/csv", "internal/export/extrap", "internal/export/arrow", "internal/export/table", "internal/export/perfetto", "internal/export/chrome", "internal/export/slices", "internal/export/otf2", "internal/export/simgrid", "internal/importer", "internal/importer/jsonl", "internal/importer/otf2", "internal/mcp", "internal/generate", "internal/analysis/unfinished"},
 }
 
 // mayImportInTests says what else the tests of a package may import.
 var mayImportInTests = map[string][]string{
 	"internal/generate":            {"internal/analysis/diff", "internal/testing/groundtruth"},
 	"internal/importer/jsonl":      {"internal/testing/testrun", "reconstruct"},
-	"internal/importer/otf2":       {"internal/export", "internal/export/otf2", "internal/testing/testrun"},
+	"internal/importer/otf2":       {"internal/export/otf2", "internal/testing/testrun", "reconstruct"},
 	"reconstruct":                  {"efg/text"},
 	"signature":                    {"internal/testing/mpilib"},
 	"efg/runfile":                  {"efg/text", "internal/testing/sim"},

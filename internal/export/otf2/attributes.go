@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 
+	"github.com/efg-tools/efg/internal/export/otf2/names"
 	"github.com/efg-tools/efg/reconstruct"
 )
 
@@ -15,20 +16,45 @@ func (t *threadWriter) arguments(e *reconstruct.Event, x *plan) []byte {
 		return nil
 	}
 	list := attributeList{d: a.defs, b: t.list[:0]}
-	if a.numbers {
-		list.add(numberAttribute, typeUint64)
-		list.b = u64(list.b, e.Seq)
-	}
-	if a.callsites {
-		list.add(placeAttribute, typeSourceCodeLocation)
-		list.b = u32(list.b, x.place)
-	}
+	t.about(&list, e.Seq, x)
 	if a.details {
 		t.json = e.AppendJSONArguments(t.json[:0])
 		list.object(t.json, "")
 	}
 	t.list = list.b
 	return t.encode(&list)
+}
+
+// entered are the attributes of the event that enters a call which had not returned.
+func (t *threadWriter) entered(x *plan, c *reconstruct.Pending) []byte {
+	list := attributeList{d: t.process.defs, b: t.list[:0]}
+	t.about(&list, c.After(), x)
+	list.mark(unfinishedAttribute, true)
+	if t.process.details {
+		t.json = c.AppendJSONArguments(t.json[:0])
+		list.object(t.json, "")
+	}
+	t.list = list.b
+	return t.encode(&list)
+}
+
+// about adds what is asked for of a call besides its arguments.
+func (t *threadWriter) about(list *attributeList, number uint64, x *plan) {
+	a := t.process.archive
+	if a.numbers {
+		list.add(numberAttribute, typeUint64)
+		list.b = u64(list.b, number)
+	}
+	if a.callsites {
+		list.add(placeAttribute, typeSourceCodeLocation)
+		list.b = u32(list.b, x.place)
+		list.text(functionAttribute, x.function)
+	}
+	if a.details {
+		list.text(languageAttribute, x.language)
+		list.mark(largeAttribute, x.large)
+		list.mark(byPMPIAttribute, x.byPMPI)
+	}
 }
 
 // results are the attributes of the event that leaves a call.
@@ -38,13 +64,10 @@ func (t *threadWriter) results(e *reconstruct.Event) []byte {
 	}
 	list := attributeList{d: t.process.defs, b: t.list[:0]}
 	t.json = e.AppendJSONResults(t.json[:0])
-	list.object(t.json, resultPrefix)
+	list.object(t.json, names.ResultPrefix)
 	t.list = list.b
 	return t.encode(&list)
 }
-
-// resultPrefix begins the names of attributes that are results: an argument may have the same name.
-const resultPrefix = "out."
 
 func (t *threadWriter) encode(list *attributeList) []byte {
 	if list.n == 0 {
@@ -67,6 +90,22 @@ type attributeList struct {
 func (l *attributeList) add(id uint32, kind byte) {
 	l.n++
 	l.b = append(u32(l.b, id), kind)
+}
+
+// text adds an attribute that is a string; 0 is the empty one, which is left out.
+func (l *attributeList) text(id uint32, text uint32) {
+	if text != 0 {
+		l.add(id, typeString)
+		l.b = u32(l.b, text)
+	}
+}
+
+// mark adds an attribute that is 1 if something holds.
+func (l *attributeList) mark(id uint32, holds bool) {
+	if holds {
+		l.add(id, typeUint8)
+		l.b = append(l.b, 1)
+	}
 }
 
 // object adds the members of an object of JSON Lines: numbers as they are, strings, and the text of

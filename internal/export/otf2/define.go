@@ -89,36 +89,47 @@ func threadName(rank int, thread uint32) string {
 
 // addNodes defines what the calls of a process refer to.
 func (a *archive) addNodes(replay *reconstruct.Process, facts *analysis.Process) error {
-	names := replay.Names()
+	places := replay.Names()
 	world := false
 	for j := range facts.Data.Streams {
 		s := &facts.Data.Streams[j]
 		for k := range s.Nodes {
 			n := &s.Nodes[k]
 			a.defs.region(procedure(signature.ProcByID(signature.Header(n.Words[0]).Proc()), opOf(n.Words)))
-			if a.callsites {
-				a.defs.place(names.Place(n.Words[1]))
-			}
+			a.addPlace(n.Words, places)
 			x := planOf(n)
 			if x.action == noAction {
 				continue
 			}
 			if !world && facts.Data.Rank >= 0 {
 				world = true
-				a.addComm(facts, names, signature.CommWorld)
+				a.addComm(facts, places, signature.CommWorld)
 			}
 			if x.action == starts || x.action == takes || x.action == takesLater {
 				continue
 			}
-			if err := a.addComms(facts, names, j, k, n); err != nil {
+			if err := a.addComms(facts, places, j, k, n); err != nil {
 				return err
 			}
 		}
 		if s.Pending != nil {
 			a.defs.region(procedure(signature.ProcByID(signature.Header(s.Pending.Words[0]).Proc()), opOf(s.Pending.Words)))
+			a.addPlace(s.Pending.Words, places)
 		}
 	}
 	return nil
+}
+
+// languages are the names of the interfaces of MPI but C's.
+var languages = map[signature.Language]string{signature.Fortran: "mpif.h", signature.F08: "mpi_f08"}
+
+// addPlace defines where a call is and its language.
+func (a *archive) addPlace(words []uint64, places *reconstruct.Names) {
+	if a.callsites {
+		a.defs.place(places.Place(words[1]))
+		a.defs.text(places.Func(words[1]))
+	}
+	a.defs.text(languages[signature.Header(words[0]).Lang()])
 }
 
 // addComms defines the communicators of a node's calls.

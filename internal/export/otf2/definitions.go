@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/internal/export/otf2/names"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -82,6 +83,11 @@ const (
 const (
 	numberAttribute = iota
 	placeAttribute
+	functionAttribute
+	languageAttribute
+	largeAttribute
+	byPMPIAttribute
+	unfinishedAttribute
 )
 
 func newDefinitions() *definitions {
@@ -90,8 +96,13 @@ func newDefinitions() *definitions {
 		byKey: map[string]uint32{}, byComm: map[commKey]uint32{}, byAttribute: map[attribute]uint32{},
 	}
 	d.text("")
-	d.attribute("number", typeUint64)
-	d.attribute("callsite", typeSourceCodeLocation)
+	for _, a := range []attribute{
+		{names.Number, typeUint64}, {names.Place, typeSourceCodeLocation}, {names.Function, typeString},
+		{names.Language, typeString}, {names.Large, typeUint8}, {names.ByPMPI, typeUint8},
+		{names.Unfinished, typeUint8},
+	} {
+		d.attribute(a.name, a.kind)
+	}
 	return d
 }
 

@@ -33,6 +33,10 @@ type plan struct {
 	op          byte // of a collective
 	region      uint32
 	place       uint32 // of the callsite
+	function    uint32 // string, 0 if it is unknown
+	language    uint32 // string, 0 for C
+	large       bool
+	byPMPI      bool
 	proc        *signature.Proc
 	roles       *signature.Roles
 	mask        uint64 // of the words that differ between its calls
@@ -46,7 +50,7 @@ type plan struct {
 func planOf(n *efg.Node) plan {
 	h := signature.Header(n.Words[0])
 	p := signature.ProcByID(h.Proc())
-	x := plan{mask: n.Mask}
+	x := plan{mask: n.Mask, large: h.Large(), byPMPI: h.ByPMPI()}
 	if p == nil || len(p.Words) != len(n.Words) {
 		return x
 	}

@@ -1,6 +1,10 @@
 package otf2
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/efg-tools/efg/internal/export/otf2/names"
+)
 
 // Records of events, by their numbers in OTF2.
 const (
@@ -38,6 +42,7 @@ const (
 
 // Types of attributes' values.
 const (
+	typeUint8              = 1
 	typeUint64             = 4
 	typeInt64              = 8
 	typeString             = 11
@@ -108,7 +113,7 @@ func anchor(machine, description string, locations, definitions, id uint64, prop
 	b = append(b, 1, 1) // POSIX files, not compressed
 	b = binary.LittleEndian.AppendUint64(b, locations)
 	b = binary.LittleEndian.AppendUint64(b, definitions)
-	b = text(text(text(b, machine), creator), description)
+	b = text(text(text(b, machine), names.Creator), description)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(properties)))
 	for _, p := range properties {
 		b = text(text(b, p[0]), p[1])
@@ -117,6 +122,3 @@ func anchor(machine, description string, locations, definitions, id uint64, prop
 	b = binary.LittleEndian.AppendUint64(b, 0) // snapshots, thumbnails
 	return append(b, endOfFile, endOfBuffer, 0)
 }
-
-// creator is the program that is named in the anchor file.
-const creator = "efg"

@@ -86,20 +86,22 @@ func (t *threadWriter) begin() {
 	t.put(t.start, reference(t.b[:0], eventEnter, t.process.program), nil)
 }
 
-// finish leaves what is open. The call that the thread was in when its recording ended, if there is
-// one, was entered at some time; region is its region.
-func (t *threadWriter) finish(pending bool, region uint32, since, end int64) {
-	if pending {
-		if !t.written {
-			t.start = since
-			t.begin()
-		}
-		t.put(since, reference(t.b[:0], eventEnter, region), nil)
-		t.put(max(since, end), reference(t.b[:0], eventLeave, region), nil)
-	}
+// finish leaves what is open.
+func (t *threadWriter) finish() {
 	if t.written {
 		t.out.event(t.last, nil, reference(t.b[:0], eventLeave, t.process.program))
 	}
+}
+
+// unfinished writes the call that the thread was in when its recording ended, and leaves what is open.
+func (t *threadWriter) unfinished(x *plan, c *reconstruct.Pending, since, end int64) {
+	if !t.written {
+		t.start = since
+		t.begin()
+	}
+	t.put(since, reference(t.b[:0], eventEnter, x.region), t.entered(x, c))
+	t.put(max(since, end), reference(t.b[:0], eventLeave, x.region), nil)
+	t.finish()
 }
 
 // act writes what a call does besides completing requests.

@@ -14,11 +14,13 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/clocks"
 	"github.com/efg-tools/efg/internal/analysis/match"
 	"github.com/efg-tools/efg/internal/export"
+	"github.com/efg-tools/efg/internal/export/otf2/names"
 	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
 )
@@ -226,10 +228,7 @@ func (p *processWriter) open(replay *reconstruct.Process, stream, location int, 
 	nodes := replay.Data().Streams[stream].Nodes
 	t.plans = make([]plan, len(nodes))
 	for k := range nodes {
-		x := &t.plans[k]
-		*x = planOf(&nodes[k])
-		x.region = p.defs.byName[opOf(nodes[k].Words)]
-		x.place = p.defs.byPlace[replay.Names().Place(nodes[k].Words[1])]
+		t.plans[k] = p.planOf(&nodes[k], replay.Names())
 	}
 	return nil
 }
@@ -285,11 +284,23 @@ func (p *processWriter) last(replay *reconstruct.Process, t *threadWriter) {
 		since = max(s.Pending.At(data)-p.began, 0)
 		pending = s.Pending.Since != 0 && sel.Time.Has(since, p.end)
 	}
-	region := uint32(0)
-	if pending {
-		region = p.defs.byName[opOf(s.Pending.Words)]
+	if !pending {
+		t.finish()
+		return
 	}
-	t.finish(pending, region, since, p.end)
+	n := &efg.Node{Words: s.Pending.Words}
+	x := p.planOf(n, replay.Names())
+	t.unfinished(&x, replay.Pending(t.stream), since, p.end)
+}
+
+// planOf completes the plan of a node by the numbers of what it refers to.
+func (a *archive) planOf(n *efg.Node, places *reconstruct.Names) plan {
+	x := planOf(n)
+	site, language := n.Words[1], languages[signature.Header(n.Words[0]).Lang()]
+	x.region = a.defs.byName[opOf(n.Words)]
+	x.place = a.defs.byPlace[places.Place(site)]
+	x.function, x.language = a.defs.strings[places.Func(site)], a.defs.strings[language]
+	return x
 }
 
 // close closes the files of all threads.
@@ -357,8 +368,20 @@ func (a *archive) finish() error {
 		clock = "raw"
 	}
 	id := signature.Hash(uint64(a.run.Meta.Started), uint64(a.began), uint64(len(a.system.locations)), w.out.count)
-	b := anchor(a.system.machine, a.title(), uint64(len(a.system.locations)), w.out.count, id, [][2]string{{"EFG::CLOCK", clock}})
+	properties := [][2]string{{names.Clock, clock}, {names.Ranks, strconv.Itoa(a.size())}, {names.Started, strconv.FormatInt(a.began, 10)}}
+	if a.details {
+		properties = append(properties, [2]string{names.Arguments, "1"})
+	}
+	b := anchor(a.system.machine, a.title(), uint64(len(a.system.locations)), w.out.count, id, properties)
 	return os.WriteFile(filepath.Join(a.dir, Name+".otf2"), b, 0o644)
+}
+
+// size is the number of ranks of the run.
+func (a *archive) size() (n int) {
+	for i := range a.run.Procs {
+		n = max(n, a.run.Procs[i].Rank+1, a.run.Procs[i].Size)
+	}
+	return n
 }
 
 // Owns reports whether a directory is an archive that Write may replace: it has nothing but the

@@ -26,8 +26,6 @@ type line struct {
 	run    *importer.Value
 }
 
-var languages = map[string]signature.Language{"c": signature.C, "mpif.h": signature.Fortran, "mpi_f08": signature.F08}
-
 // parseLine reads a line.
 func parseLine(b []byte) (*line, error) {
 	v, err := importer.ParseValue(b)
@@ -107,7 +105,7 @@ func (l *line) members(v *importer.Value) error {
 		case "pmpi":
 			l.call.ByPMPI = n != 0
 		case "lang":
-			lang, ok := languages[m.Value.Text]
+			lang, ok := importer.Languages[m.Value.Text]
 			if !ok {
 				return fmt.Errorf("lang %.40q: want c, mpif.h or mpi_f08", m.Value.Text)
 			}

@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/export"
 	"github.com/efg-tools/efg/internal/importer"
-	"github.com/efg-tools/efg/signature"
 )
 
 // maxLine bounds a line.
@@ -69,7 +67,6 @@ type thread struct {
 	*importer.Thread
 	next    uint64 // number of the next call
 	begun   bool
-	ended   bool // MPI
 	entered bool
 	at      int64 // end of the last call
 }
@@ -212,9 +209,6 @@ func (r *reader) add(q *rank, t *thread, l *line) error {
 		t.at = l.t1
 		l.call.Start, l.call.End, l.call.Timed = uint64(l.t0), uint64(l.t1), true
 	}
-	if p := signature.ProcByName(l.call.Op); p != nil {
-		t.ended = p.Ends
-	}
 	return t.AddDescribed(&l.call)
 }
 
@@ -229,22 +223,6 @@ func (r *reader) begin(number int) *importer.Process {
 // end hands a process on.
 func (r *reader) end(number int) error {
 	q := r.ranks[number]
-	numbers := make([]uint32, 0, len(q.threads))
-	finalized := false
-	for n, t := range q.threads {
-		numbers = append(numbers, n)
-		finalized = finalized || t.ended
-	}
-	slices.Sort(numbers)
-	for _, n := range numbers {
-		switch t := q.threads[n]; {
-		case t.entered:
-		case t.ended || n == 0 && finalized:
-			t.End = efg.EndFinalized
-		case finalized:
-			t.End = efg.EndThread
-		}
-	}
 	p, err := q.process.Finish()
 	if err != nil {
 		return err

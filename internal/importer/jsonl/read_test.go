@@ -12,7 +12,7 @@ func TestMistakes(t *testing.T) {
 		"": "calls.jsonl:0: no calls", "{}": "calls.jsonl:1: no rank", send + "x": "calls.jsonl:2: column 1: want a value of JSON",
 		send + `{"rank":0,"op":"MPI_Sent"}`:                                                    `calls.jsonl:2: "MPI_Sent" is no MPI procedure`,
 		send + `{"rank":0,"op":"MPI_Send","args":{"to":1}}`:                                    `calls.jsonl:2: MPI_Send has no argument "to"`,
-		send + `{"rank":0,"op":"MPI_Send","args":{"dest":1.5}}`:                                `calls.jsonl:2: column 42: 1.5 is not an integer of 64 bits`,
+		send + `{"rank":0,"op":"MPI_Send","args":{"dest":1.5}}`:                                `calls.jsonl:2: dest of MPI_Send: 1.5, want an integer`,
 		send + `{"rank":0,"op":"MPI_Send","args":{"datatype":"MPI_INTEGRE"}}`:                  `calls.jsonl:2: datatype of MPI_Send: "MPI_INTEGRE" is not the name of a type`,
 		`{"rank":0,"seq":3,"op":"MPI_Init"}` + "\n" + `{"rank":0,"seq":5,"op":"MPI_Finalize"}`: `calls.jsonl:2: rank 0, thread 0: call 5 after 3`,
 		`{"rank":0,"op":"MPI_Init","t0":9}`:                                                    "calls.jsonl:1: want both t0 and t1, or none",

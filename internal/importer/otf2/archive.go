@@ -130,3 +130,34 @@ func (a *Archive) local(location uint64, extension string) (path, shown string) 
 	file := strconv.FormatUint(location, 10) + extension
 	return filepath.Join(a.dir, a.name, file), filepath.Join(a.name, file)
 }
+
+// Anchor returns the anchor file of the archive in a directory, and other paths as they are.
+func Anchor(path string) (string, error) {
+	if st, err := os.Stat(path); err != nil || !st.IsDir() {
+		return path, nil
+	}
+	list, err := filepath.Glob(filepath.Join(escape(path), "*.otf2"))
+	if err != nil || len(list) != 1 {
+		return "", fmt.Errorf("%s: a directory with %d anchor files of OTF2, not 1", path, len(list))
+	}
+	return list[0], nil
+}
+
+// escape quotes what is special in patterns.
+func escape(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}
+
+// Size is the size of the events of an archive in bytes.
+func Size(anchor string) (total uint64) {
+	files, err := os.ReadDir(strings.TrimSuffix(anchor, ".otf2"))
+	if err != nil {
+		return 0
+	}
+	for _, f := range files {
+		if info, err := f.Info(); err == nil && strings.HasSuffix(f.Name(), ".evt") {
+			total += uint64(info.Size())
+		}
+	}
+	return total
+}

@@ -21,6 +21,7 @@ const (
 	CallingContextLeave           Kind = 67 // region
 	NonBlockingCollectiveRequest  Kind = 85 // request
 	NonBlockingCollectiveComplete Kind = 86 // as MpiCollectiveEnd, request
+	CommCreate                    Kind = 87 // communicator
 )
 
 // shape is the layout of a record.
@@ -39,7 +40,8 @@ var shapes = map[Kind]shape{
 	MpiCollectiveBegin: {"", false}, MpiCollectiveEnd: {"bcnNN", false},
 	CallingContextEnter: {"x", false}, CallingContextLeave: {"x", false},
 	NonBlockingCollectiveRequest: {"N", false}, NonBlockingCollectiveComplete: {"bcnNNN", false},
-	24: {"n", true}, 28: {"N", true}, 29: {"N", true}, 30: {"N", true}, // of OpenMP, in OTF2 1.0
+	CommCreate: {"c", false},
+	24:         {"n", true}, 28: {"N", true}, 29: {"N", true}, 30: {"N", true}, // of OpenMP, in OTF2 1.0
 }
 
 // Event is an event of a location. It is valid until the next one is read.

@@ -1,0 +1,33 @@
+// Package names has the names of what efg writes into archives of OTF2 beyond what that defines, for
+// those who read it back.
+package names
+
+// Creator is the program that wrote an archive.
+const Creator = "efg"
+
+// Properties of an archive.
+const (
+	// Clock is "corrected" or "raw".
+	Clock = "EFG::CLOCK"
+	// Ranks is the number of ranks of the run: perhaps not all were written.
+	Ranks = "EFG::RANKS"
+	// Started is when the run began, Unix ns.
+	Started = "EFG::STARTED"
+	// Arguments is there if calls have all their arguments and results as attributes.
+	Arguments = "EFG::ARGUMENTS"
+)
+
+// Attributes of calls that are not arguments. Of the last four, those are written that say something.
+const (
+	Number   = "number"   // of the call in its thread
+	Place    = "callsite" // source line
+	Function = "function" // that the place is in
+	Language = "lang"     // mpif.h or mpi_f08; otherwise C
+	Large    = "large"    // 1: the large-count variant
+	ByPMPI   = "pmpi"     // 1: called by its PMPI_ name
+	// Unfinished is 1 for a call that had not returned when the recording ended.
+	Unfinished = "unfinished"
+)
+
+// ResultPrefix begins the names of attributes that are results: an argument may have the same name.
+const ResultPrefix = "out."
