@@ -62,8 +62,8 @@ func FuzzOpen(f *testing.F) {
 	f.Add(whole[0], whole[1], whole[2], whole[3])
 	mapped := append([]byte{chunkHeader, littleEndian}, make([]byte, 16)...)
 	mapped = append(mapped, localMappingTable, 8, mapRegion, 1, 2, 0, 1, 1, 0, 0)
-	mapped = append(mapped, localClockOffset, 24)
-	mapped = append(mapped, make([]byte, 24)...)
+	mapped = append(mapped, localClockOffset, 17)
+	mapped = append(mapped, make([]byte, 17)...)
 	f.Add(whole[0], whole[1], append(mapped, endOfFile, endOfBuffer), whole[3])
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, anchor, definitions, local, events []byte) {

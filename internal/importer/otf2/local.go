@@ -70,7 +70,7 @@ func (a *Archive) readLocal(location uint64) (*local, error) {
 		case kind == localMappingTable:
 			l.mapping(&r)
 		case kind == localClockOffset:
-			l.offsets = append(l.offsets, clockOffset{r.full(), int64(r.full())})
+			l.offsets = append(l.offsets, clockOffset{r.full(), int64(r.u64())})
 		}
 		if r.err != nil {
 			return nil, r.err
