@@ -22,7 +22,7 @@ func hookEnv(env []string, h *hook.Hook, dir string, opt runOptions) []string {
 	for _, v := range [][2]string{
 		{"LD_PRELOAD", preload}, {"EFG_DIR", dir}, {"EFG_BACK", h.BackVar()}, {"EFG_BUILDING", flag(h.Incomplete())}, {"EFG_TIME", opt.hookTime},
 		{"EFG_QUERIES", flag(opt.queries)}, {"EFG_BUFFERS", flag(opt.buffers)}, {"EFG_POLLS", opt.polls},
-		{"EFG_CALLPATH", strconv.Itoa(int(opt.callpath))},
+		{"EFG_REPLAY", opt.replay.path}, {"EFG_CALLPATH", strconv.Itoa(int(opt.callpath))},
 	} {
 		env = setenv(env, v[0], v[1])
 	}

@@ -29,6 +29,7 @@ type runOptions struct {
 	callpath uint16
 	keep     bool
 	require  bool
+	replay   replayOptions
 
 	hookTime string // time, in the hook's syntax
 }
@@ -45,6 +46,9 @@ nevertheless, and a message says why.`,
 		Example: "  efg run -o jacobi.efg -- mpiexec -n 4 ./jacobi 400",
 		Args:    argCount(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := opt.replay.check(cmd.Flags().Changed); err != nil {
+				return err
+			}
 			return run(args, opt, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -58,6 +62,7 @@ nevertheless, and a message says why.`,
 	callPathFlag(f, &opt.callpath)
 	f.BoolVar(&opt.keep, "keep", false, "keep the directory of segments and print its path")
 	f.BoolVar(&opt.require, "require", false, "do not run a command that cannot be recorded; fail if nothing is recorded")
+	replayFlags(cmd, &opt.replay)
 	completeWords(cmd, "time", "off", "stats", "trace", "auto")
 	completeWords(cmd, "polls", "exact", "totals")
 	return cmd
@@ -96,6 +101,13 @@ func run(args []string, opt runOptions, in io.Reader, out, errOut io.Writer) err
 	if err != nil {
 		return usageError("%s: %w", args[0], reason(err))
 	}
+	old, err := opt.prepareReplay(args)
+	if err != nil {
+		return err
+	}
+	if old != nil {
+		defer old.Close()
+	}
 	cmd := &exec.Cmd{Path: path, Args: args, Stdin: in, Stdout: printable.Raw(out), Stderr: printable.Raw(errOut)}
 	if err := checkOutput(opt.output); errors.As(err, new(*exitError)) {
 		return err
@@ -109,12 +121,12 @@ func run(args []string, opt runOptions, in io.Reader, out, errOut io.Writer) err
 		return runUnrecorded(cmd, err, &opt, errOut)
 	}
 	reportAbandoned(errOut)
-	return runRecorded(cmd, h, build, &opt, errOut)
+	return runRecorded(cmd, h, build, old, &opt, errOut)
 }
 
 // runRecorded runs a command with the hook and writes what it has recorded. Its error carries
-// the command's exit status.
-func runRecorded(cmd *exec.Cmd, h *hook.Hook, build *foregroundBuild, opt *runOptions, errOut io.Writer) error {
+// the command's exit status. old is the run to follow, nil if there is none.
+func runRecorded(cmd *exec.Cmd, h *hook.Hook, build *foregroundBuild, old *runfile.Run, opt *runOptions, errOut io.Writer) error {
 	meta := opt.meta(cmd.Args)
 	dir, err := recording.Create(recording.Info{
 		Output: opt.output, Tool: meta.Tool, Command: meta.Command, Started: meta.Started,
@@ -122,6 +134,11 @@ func runRecorded(cmd *exec.Cmd, h *hook.Hook, build *foregroundBuild, opt *runOp
 	})
 	if err != nil {
 		return runUnrecorded(cmd, err, opt, errOut)
+	}
+	if old != nil {
+		if err := opt.replay.write(dir.Path, old); err != nil {
+			return errors.Join(err, dir.Remove())
+		}
 	}
 	late, err := build.late(h, dir.Path)
 	if err != nil {
@@ -138,6 +155,7 @@ func runRecorded(cmd *exec.Cmd, h *hook.Hook, build *foregroundBuild, opt *runOp
 		return errors.Join(usageError("%s: %w", cmd.Args[0], reason(err)), dir.Remove())
 	}
 	meta.Ended = time.Now().UnixNano()
+	opt.replay.report(errOut)
 	err = keepRecording(dir, opt, meta, signals, errOut)
 	if meta.Status != 0 {
 		if err != nil {

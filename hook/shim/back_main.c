@@ -23,7 +23,7 @@ static void library_version(void)
     bk_f08_from_zero = bk_f08_index_from_zero(version);
 }
 
-static void tell_process(int level)
+static void tell_process(bk_thread *b, int level)
 {
     world = true;
     efg_may_exit(false);
@@ -35,19 +35,20 @@ static void tell_process(int level)
     info.thread_multiple = bk_threads;
     efg_set_process(&info);
     bk_comm_start();
+    bk_replay_start(b, info.rank, info.size);
 }
 
-void bk_started_threads(bool failed, int provided)
+void bk_started_threads(bk_thread *b, bool failed, int provided)
 {
-    if (!failed) tell_process(provided);
+    if (!failed) tell_process(b, provided);
 }
 
-void bk_started(bool failed)
+void bk_started(bk_thread *b, bool failed)
 {
     int level = MPI_THREAD_SINGLE;
     if (failed) return;
     PMPI_Query_thread(&level);
-    tell_process(level);
+    tell_process(b, level);
 }
 
 void bk_before_session(void)
@@ -89,6 +90,7 @@ static void thread_ends(void *state)
 {
     bk_thread *b = state;
     b->t->user = NULL;
+    bk_replay_thread_ends(b);
     bk_scratch_free(b);
     bk_last_free(b);
     free(b);
@@ -101,7 +103,14 @@ bk_cold bk_thread *bk_thread_new(efg_stream *t)
     b->t = t;
     t->user = b;
     pthread_setspecific(thread_key, b);
+    bk_replay_thread(b);
     return b;
+}
+
+void bk_before(bk_thread *b, const uint64_t *w, const void *site)
+{
+    if (b->special & BK_SCRATCHED) bk_scratch_reset(b);
+    if (b->special & BK_REPLAYS) bk_replay_call(b, w, site);
 }
 
 /* ---- conditions and freed handles ---- */

@@ -8,6 +8,7 @@
 #include "back_complete.h"
 #include "back_group.h"
 #include "back_object.h"
+#include "back_replay.h"
 #include "back_topology.h"
 #include "back_type.h"
 #include "back_vec.h"
@@ -40,6 +41,9 @@ static inline bk_thread *bk_enter(void *frame)
     return b;
 }
 
+/* What bk_thread.special says is done. */
+void bk_before(bk_thread *b, const uint64_t *w, const void *site);
+
 /* Starts an event: header, callsite, no object. Returns its words. Inlined in all wrappers:
  * compilers would do so in some of them only. */
 static inline __attribute__((always_inline)) uint64_t *bk_begin(bk_thread *b, unsigned lang, uint64_t header, const void *site)
@@ -48,10 +52,10 @@ static inline __attribute__((always_inline)) uint64_t *bk_begin(bk_thread *b, un
     uint64_t *w = t->w;
     t->nvec = 0;             /* an error handler may have left the last call */
     b->lang = lang;
-    if (b->scratched) bk_scratch_reset(b);
     w[0] = header;
     w[1] = efg_site_word(t, site);
     w[2] = 0;
+    if (b->special) bk_before(b, w, site);
     return w;
 }
 
@@ -106,8 +110,8 @@ void bk_take(bk_taken *k, bk_map *map, uint64_t key);
 void bk_taken_end(const bk_taken *k, bool failed);
 
 /* The library's start and end. */
-void bk_started(bool failed);                    /* after MPI_Init */
-void bk_started_threads(bool failed, int provided);
+void bk_started(bk_thread *b, bool failed);      /* after MPI_Init */
+void bk_started_threads(bk_thread *b, bool failed, int provided);
 void bk_session_started(MPI_Session session, bool failed);
 void bk_before_session(void);
 void bk_session_ended(bool failed);

@@ -23,13 +23,21 @@ struct bk_block;             /* scratch memory of one event (back_vec.c) */
 
 struct bk_last;              /* the last array of requests (back_complete.h) */
 
+struct bk_replay;            /* the recording that the thread follows (back_replay.h) */
+struct bk_turn;
+
+/* BK_SCRATCHED: the last event used scratch memory. */
+enum bk_special { BK_SCRATCHED = 1, BK_REPLAYS = 2 };
+
 typedef struct bk_thread {
     efg_stream *t;
     uint32_t lang;           /* of the call being recorded */
     struct bk_block *block;
-    bool scratched;          /* the last event used scratch memory */
+    uint8_t special;         /* what the next event has to do first: BK_SCRATCHED … */
     MPI_Status status;       /* stands in for MPI_STATUS_IGNORE */
     struct bk_last *last;
+    struct bk_replay *replay;    /* or NULL */
+    struct bk_turn *turn;        /* where the outcome of the call is recorded; or NULL */
     uint64_t texts[1 << BK_TEXT_BITS];    /* words of strings that are defined (back_annotation.h) */
     bk_entry comm[1 << BK_COMM_BITS], type[1 << BK_TYPE_BITS], op[1 << BK_OP_BITS];
 } bk_thread;

@@ -18,7 +18,7 @@ enum { FIRST_BLOCK = 1024 };
 uint64_t *bk_scratch(bk_thread *b, size_t n)
 {
     struct bk_block *k = b->block;
-    b->scratched = true;
+    b->special |= BK_SCRATCHED;
     if (k == NULL || k->cap - k->used < n) {
         size_t cap = k != NULL ? k->cap * 2 : FIRST_BLOCK;
         if (cap < n) cap = n;
@@ -36,7 +36,7 @@ uint64_t *bk_scratch(bk_thread *b, size_t n)
 void bk_scratch_reset(bk_thread *b)
 {
     struct bk_block *k = b->block;
-    b->scratched = false;
+    b->special &= (uint8_t)~BK_SCRATCHED;
     if (k == NULL) return;
     k->used = 0;
     for (struct bk_block *o = k->older, *next; o != NULL; o = next) {

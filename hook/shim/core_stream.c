@@ -162,9 +162,17 @@ static inline int count_times(const stream *s, const seg_node *p)
 
 static void stop(stream *s) { s->stopped = s->special = true; }
 
+static unsigned poll_word(uint64_t header)
+{
+    unsigned op = EFG_OP(header);
+    return op < efg_nschemas ? efg_schemas[op].poll : 0;
+}
+
+bool efg_is_poll(uint64_t header) { return poll_word(header) != 0; }
+
 static bool found_nothing(const uint64_t *w)
 {
-    unsigned op = EFG_OP(w[0]), poll = op < efg_nschemas ? efg_schemas[op].poll : 0;
+    unsigned poll = poll_word(w[0]);
     return poll != 0 && w[0] >> 32 == 0 && w[poll] == 0;
 }
 
@@ -215,6 +223,8 @@ uint64_t efg_record(efg_stream *t)
     t->nvec = 0;
     return t->id;
 }
+
+uint64_t efg_events(const efg_stream *t) { return ((const stream *)t)->seg->events; }
 
 void efg_slot_free(uint64_t id)
 {

@@ -174,6 +174,12 @@ static inline void efg_instant(efg_stream *t)
  * the event has no slot word, or the word was not EFG_NEW). */
 uint64_t efg_record(efg_stream *t);
 
+/* Reports whether an event with this header may be a poll that found nothing. */
+bool efg_is_poll(uint64_t header);
+
+/* The number of the thread's events so far. */
+uint64_t efg_events(const efg_stream *t);
+
 /* Releases a slot. Any thread may call it. */
 void efg_slot_free(uint64_t id);
 extern bool efg_slots_shared;   /* several threads may do so at once */

@@ -83,9 +83,11 @@ var mayImport = map[string][]string{
 	"internal/httpapi":             {"internal/analysis/flame", "internal/symbolize", "efg", "efg/runfile", "internal/analysis", "internal/analysis/clocks", "internal/analysis/match", "internal/analysis/efficiency", "internal/analysis/findings", "internal/analysis/flows", "internal/analysis/waits", "internal/analysis/whatif", "internal/analysis/timeline", "internal/analysis/check", "internal/analysis/phases", "internal/analysis/diff", "internal/analysis/loops", "internal/draw/graph", "internal/daemon", "internal/live", "internal/merge", "signature", "internal/jsondoc", "internal/rankset", "internal/peercred"},
 	"hook":                         {"internal/trusted"},
 	"hook/internal/slots":          {"signature"},
-	"internal/segment":             {"signature", "efg"},
+	"internal/segment":             {"signature", "efg", "internal/cstruct"},
+	"internal/cstruct":             {},
+	"internal/replay":              {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/cstruct"},
 	"hook/internal/gen/slots":      {"hook/internal/slots"},
-	"hook/internal/gen/layout":     {"internal/segment"},
+	"hook/internal/gen/layout":     {"internal/replay", "internal/segment"},
 	"hook/internal/gen/wrap":       {"signature", "hook/internal/slots"},
 	"internal/durable":             {},
 	"internal/token":               {"signature"},
@@ -112,12 +114,13 @@ var mayImport = map[string][]string{
 	"bench":                        {"signature", "efg", "efg/runfile", "reconstruct", "internal/jsondoc", "internal/testing/sim", "internal/testing/groundtruth"},
 	"internal/testing/sim":         {"signature", "efg", "efg/runfile"},
 	"bench/simulate":               {"internal/testing/sim"},
-	"cmd/efg":                      {"internal/web", "internal/analysis/calltree", "internal/analysis/regions", "internal/site", "internal/network", "signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/sections", "internal/analysis/check", "internal/analysis/waitfor", "internal/analysis/phases", "internal/analysis/match", "internal/analysis/clocks", "internal/analysis/efficiency", "internal/analysis/findings", "internal/analysis/flows", "internal/analysis/waits", "internal/analysis/whatif", "internal/analysis/diff", "internal/analysis/loops", "internal/analysis/timeline", "internal/analysis/query", "internal/analysis/sql", "efg/text", "hook", "internal/segment", "internal/symbolize", "internal/durable", "internal/merge", "internal/recording", "internal/live", "internal/daemon", "internal/daemon/multiuser", "internal/service", "internal/jsondoc", "internal/httpapi", "internal/rankset", "internal/export", "internal/draw/graph", "internal/draw/heatmap", "internal/draw/timeline", "internal/units", "internal/printable", "internal/terminal", "internal/export/gxl", "internal/export/mtf", "internal/export/parquet", "internal/export/csv", "internal/export/extrap", "internal/export/arrow", "internal/export/table", "internal/export/perfetto", "internal/export/chrome", "internal/export/slices", "internal/export/otf2", "internal/export/simgrid", "internal/importer", "internal/importer/jsonl", "internal/importer/otf2", "internal/mcp", "internal/generate", "internal/analysis/unfinished"},
+	"cmd/efg":                      {"internal/web", "internal/analysis/calltree", "internal/analysis/regions", "internal/site", "internal/network", "signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/sections", "internal/analysis/check", "internal/analysis/waitfor", "internal/analysis/phases", "internal/analysis/match", "internal/analysis/clocks", "internal/analysis/efficiency", "internal/analysis/findings", "internal/analysis/flows", "internal/analysis/waits", "internal/analysis/whatif", "internal/analysis/diff", "internal/analysis/loops", "internal/analysis/timeline", "internal/analysis/query", "internal/analysis/sql", "efg/text", "hook", "internal/segment", "internal/symbolize", "internal/durable", "internal/merge", "internal/recording", "internal/live", "internal/daemon", "internal/daemon/multiuser", "internal/service", "internal/jsondoc", "internal/httpapi", "internal/rankset", "internal/export", "internal/draw/graph", "internal/draw/heatmap", "internal/draw/timeline", "internal/units", "internal/printable", "internal/terminal", "internal/export/gxl", "internal/export/mtf", "internal/export/parquet", "internal/export/csv", "internal/export/extrap", "internal/export/arrow", "internal/export/table", "internal/export/perfetto", "internal/export/chrome", "internal/export/slices", "internal/export/otf2", "internal/export/simgrid", "internal/importer", "internal/importer/jsonl", "internal/importer/otf2", "internal/mcp", "internal/generate", "internal/analysis/unfinished", "internal/replay"},
 }
 
 // mayImportInTests says what else the tests of a package may import.
 var mayImportInTests = map[string][]string{
 	"internal/generate":            {"internal/analysis/diff", "internal/testing/groundtruth"},
+	"internal/replay":              {"internal/testing/groundtruth"},
 	"internal/importer/jsonl":      {"internal/testing/testrun", "reconstruct"},
 	"internal/importer/otf2":       {"internal/export/otf2", "internal/testing/testrun", "reconstruct"},
 	"reconstruct":                  {"efg/text"},

@@ -31,7 +31,7 @@ BK_ENTRY int efg_MPI_Init(void *argc, void *argv)
     efg_call_end(b->t);
     if (bk_unlikely(rc != MPI_SUCCESS)) bk_failed(w, rc);
     efg_record(b->t);
-    bk_started(rc != MPI_SUCCESS);
+    bk_started(b, rc != MPI_SUCCESS);
     efg_leave(b->t);
     return rc;
 }
@@ -54,7 +54,7 @@ BK_ENTRY int efg_MPI_Init_thread(void *argc, void *argv, int required, int *prov
         w[4] = EFG_ABSENT;
     }
     efg_record(b->t);
-    bk_started_threads(rc != MPI_SUCCESS, (int)*provided);
+    bk_started_threads(b, rc != MPI_SUCCESS, (int)*provided);
     efg_leave(b->t);
     return rc;
 }

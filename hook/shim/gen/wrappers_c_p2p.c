@@ -254,7 +254,14 @@ BK_ENTRY int efg_MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_
     w[4] = bk_tag(tag);
     void *const status_v = bk_status_ignored(b, status) ? &b->status : status;
     efg_call_begin(b->t);
-    const int rc = real(source, tag, comm, flag, message, status_v);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(source, tag, comm, flag, message, status_v);
+    } else {
+        int source_r = (int)source;
+        int tag_r = (int)tag;
+        if (!bk_replay_source(b, comm, BK_POLLS, &source_r, &tag_r, flag, &rc)) rc = real(source_r, tag_r, comm, flag, message, status_v);
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[5] = *flag != 0;
@@ -348,7 +355,14 @@ BK_ENTRY int efg_MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_S
     w[4] = bk_tag(tag);
     void *const status_v = bk_status_ignored(b, status) ? &b->status : status;
     efg_call_begin(b->t);
-    const int rc = real(source, tag, comm, flag, status_v);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(source, tag, comm, flag, status_v);
+    } else {
+        int source_r = (int)source;
+        int tag_r = (int)tag;
+        if (!bk_replay_source(b, comm, BK_POLLS, &source_r, &tag_r, flag, &rc)) rc = real(source_r, tag_r, comm, flag, status_v);
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[5] = *flag != 0;
@@ -378,7 +392,14 @@ BK_ENTRY int efg_MPI_Irecv(const void *buf, int count, MPI_Datatype datatype, in
     w[7] = bk_tag(tag);
     const uint64_t posted = (uint64_t)count * bk_type_size(b, datatype);
     efg_call_begin(b->t);
-    const int rc = real(buf, count, datatype, source, tag, comm, request);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(buf, count, datatype, source, tag, comm, request);
+    } else {
+        int source_r = (int)source;
+        int tag_r = (int)tag;
+        if (!bk_replay_source(b, comm, BK_POSTS, &source_r, &tag_r, NULL, &rc)) rc = real(buf, count, datatype, source_r, tag_r, comm, request);
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[8] = BK_KEY(*request) == BK_KEY(MPI_REQUEST_NULL) ? K(MPI_REQUEST_NULL) : EFG_NEW;
@@ -408,7 +429,14 @@ BK_ENTRY int efg_MPI_Irecv_c(const void *buf, MPI_Count count, MPI_Datatype data
     w[7] = bk_tag(tag);
     const uint64_t posted = (uint64_t)count * bk_type_size(b, datatype);
     efg_call_begin(b->t);
-    const int rc = real(buf, count, datatype, source, tag, comm, request);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(buf, count, datatype, source, tag, comm, request);
+    } else {
+        int source_r = (int)source;
+        int tag_r = (int)tag;
+        if (!bk_replay_source(b, comm, BK_POSTS, &source_r, &tag_r, NULL, &rc)) rc = real(buf, count, datatype, source_r, tag_r, comm, request);
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[8] = BK_KEY(*request) == BK_KEY(MPI_REQUEST_NULL) ? K(MPI_REQUEST_NULL) : EFG_NEW;
@@ -559,7 +587,14 @@ BK_ENTRY int efg_MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype 
     w[12] = bk_tag(recvtag);
     const uint64_t posted = (uint64_t)recvcount * bk_type_size(b, recvtype);
     efg_call_begin(b->t);
-    const int rc = real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
+    } else {
+        int source_r = (int)source;
+        int recvtag_r = (int)recvtag;
+        if (!bk_replay_source(b, comm, BK_POSTS, &source_r, &recvtag_r, NULL, &rc)) rc = real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source_r, recvtag_r, comm, request);
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[13] = BK_KEY(*request) == BK_KEY(MPI_REQUEST_NULL) ? K(MPI_REQUEST_NULL) : EFG_NEW;
@@ -594,7 +629,14 @@ BK_ENTRY int efg_MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_D
     w[12] = bk_tag(recvtag);
     const uint64_t posted = (uint64_t)recvcount * bk_type_size(b, recvtype);
     efg_call_begin(b->t);
-    const int rc = real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
+    } else {
+        int source_r = (int)source;
+        int recvtag_r = (int)recvtag;
+        if (!bk_replay_source(b, comm, BK_POSTS, &source_r, &recvtag_r, NULL, &rc)) rc = real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source_r, recvtag_r, comm, request);
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[13] = BK_KEY(*request) == BK_KEY(MPI_REQUEST_NULL) ? K(MPI_REQUEST_NULL) : EFG_NEW;
@@ -626,7 +668,14 @@ BK_ENTRY int efg_MPI_Isendrecv_replace(const void *buf, int count, MPI_Datatype 
     w[9] = bk_tag(recvtag);
     const uint64_t posted = (uint64_t)count * bk_type_size(b, datatype);
     efg_call_begin(b->t);
-    const int rc = real(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+    } else {
+        int source_r = (int)source;
+        int recvtag_r = (int)recvtag;
+        if (!bk_replay_source(b, comm, BK_POSTS, &source_r, &recvtag_r, NULL, &rc)) rc = real(buf, count, datatype, dest, sendtag, source_r, recvtag_r, comm, request);
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[10] = BK_KEY(*request) == BK_KEY(MPI_REQUEST_NULL) ? K(MPI_REQUEST_NULL) : EFG_NEW;
@@ -658,7 +707,14 @@ BK_ENTRY int efg_MPI_Isendrecv_replace_c(const void *buf, MPI_Count count, MPI_D
     w[9] = bk_tag(recvtag);
     const uint64_t posted = (uint64_t)count * bk_type_size(b, datatype);
     efg_call_begin(b->t);
-    const int rc = real(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+    } else {
+        int source_r = (int)source;
+        int recvtag_r = (int)recvtag;
+        if (!bk_replay_source(b, comm, BK_POSTS, &source_r, &recvtag_r, NULL, &rc)) rc = real(buf, count, datatype, dest, sendtag, source_r, recvtag_r, comm, request);
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[10] = BK_KEY(*request) == BK_KEY(MPI_REQUEST_NULL) ? K(MPI_REQUEST_NULL) : EFG_NEW;
@@ -743,7 +799,14 @@ BK_ENTRY int efg_MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *mes
     w[4] = bk_tag(tag);
     void *const status_v = bk_status_ignored(b, status) ? &b->status : status;
     efg_call_begin(b->t);
-    const int rc = real(source, tag, comm, message, status_v);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(source, tag, comm, message, status_v);
+    } else {
+        int source_r = (int)source;
+        int tag_r = (int)tag;
+        if (!bk_replay_source(b, comm, BK_RECEIVES, &source_r, &tag_r, NULL, &rc)) rc = real(source_r, tag_r, comm, message, status_v);
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[5] = bk_object_out(BK_MESSAGE, BK_KEY(*message), false);
@@ -942,7 +1005,14 @@ BK_ENTRY int efg_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *statu
     w[4] = bk_tag(tag);
     void *const status_v = bk_status_ignored(b, status) ? &b->status : status;
     efg_call_begin(b->t);
-    const int rc = real(source, tag, comm, status_v);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(source, tag, comm, status_v);
+    } else {
+        int source_r = (int)source;
+        int tag_r = (int)tag;
+        if (!bk_replay_source(b, comm, BK_RECEIVES, &source_r, &tag_r, NULL, &rc)) rc = real(source_r, tag_r, comm, status_v);
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         bk_status_words(w + 5, status_v);
@@ -1001,7 +1071,14 @@ BK_ENTRY int efg_MPI_Recv(const void *buf, int count, MPI_Datatype datatype, int
     w[7] = bk_tag(tag);
     void *const status_v = bk_status_ignored(b, status) ? &b->status : status;
     efg_call_begin(b->t);
-    const int rc = real(buf, count, datatype, source, tag, comm, status_v);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(buf, count, datatype, source, tag, comm, status_v);
+    } else {
+        int source_r = (int)source;
+        int tag_r = (int)tag;
+        if (!bk_replay_source(b, comm, BK_RECEIVES, &source_r, &tag_r, NULL, &rc)) rc = real(buf, count, datatype, source_r, tag_r, comm, status_v);
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         bk_status_words(w + 8, status_v);
@@ -1029,7 +1106,14 @@ BK_ENTRY int efg_MPI_Recv_c(const void *buf, MPI_Count count, MPI_Datatype datat
     w[7] = bk_tag(tag);
     void *const status_v = bk_status_ignored(b, status) ? &b->status : status;
     efg_call_begin(b->t);
-    const int rc = real(buf, count, datatype, source, tag, comm, status_v);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(buf, count, datatype, source, tag, comm, status_v);
+    } else {
+        int source_r = (int)source;
+        int tag_r = (int)tag;
+        if (!bk_replay_source(b, comm, BK_RECEIVES, &source_r, &tag_r, NULL, &rc)) rc = real(buf, count, datatype, source_r, tag_r, comm, status_v);
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         bk_status_words(w + 8, status_v);
@@ -1467,7 +1551,14 @@ BK_ENTRY int efg_MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype s
     w[12] = bk_tag(recvtag);
     void *const status_v = bk_status_ignored(b, status) ? &b->status : status;
     efg_call_begin(b->t);
-    const int rc = real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status_v);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status_v);
+    } else {
+        int source_r = (int)source;
+        int recvtag_r = (int)recvtag;
+        if (!bk_replay_source(b, comm, BK_POSTS, &source_r, &recvtag_r, NULL, &rc)) rc = real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source_r, recvtag_r, comm, status_v);
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         bk_status_words(w + 13, status_v);
@@ -1500,7 +1591,14 @@ BK_ENTRY int efg_MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
     w[12] = bk_tag(recvtag);
     void *const status_v = bk_status_ignored(b, status) ? &b->status : status;
     efg_call_begin(b->t);
-    const int rc = real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status_v);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status_v);
+    } else {
+        int source_r = (int)source;
+        int recvtag_r = (int)recvtag;
+        if (!bk_replay_source(b, comm, BK_POSTS, &source_r, &recvtag_r, NULL, &rc)) rc = real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source_r, recvtag_r, comm, status_v);
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         bk_status_words(w + 13, status_v);
@@ -1530,7 +1628,14 @@ BK_ENTRY int efg_MPI_Sendrecv_replace(const void *buf, int count, MPI_Datatype d
     w[9] = bk_tag(recvtag);
     void *const status_v = bk_status_ignored(b, status) ? &b->status : status;
     efg_call_begin(b->t);
-    const int rc = real(buf, count, datatype, dest, sendtag, source, recvtag, comm, status_v);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(buf, count, datatype, dest, sendtag, source, recvtag, comm, status_v);
+    } else {
+        int source_r = (int)source;
+        int recvtag_r = (int)recvtag;
+        if (!bk_replay_source(b, comm, BK_POSTS, &source_r, &recvtag_r, NULL, &rc)) rc = real(buf, count, datatype, dest, sendtag, source_r, recvtag_r, comm, status_v);
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         bk_status_words(w + 10, status_v);
@@ -1560,7 +1665,14 @@ BK_ENTRY int efg_MPI_Sendrecv_replace_c(const void *buf, MPI_Count count, MPI_Da
     w[9] = bk_tag(recvtag);
     void *const status_v = bk_status_ignored(b, status) ? &b->status : status;
     efg_call_begin(b->t);
-    const int rc = real(buf, count, datatype, dest, sendtag, source, recvtag, comm, status_v);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(buf, count, datatype, dest, sendtag, source, recvtag, comm, status_v);
+    } else {
+        int source_r = (int)source;
+        int recvtag_r = (int)recvtag;
+        if (!bk_replay_source(b, comm, BK_POSTS, &source_r, &recvtag_r, NULL, &rc)) rc = real(buf, count, datatype, dest, sendtag, source_r, recvtag_r, comm, status_v);
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         bk_status_words(w + 10, status_v);
@@ -1784,7 +1896,12 @@ BK_ENTRY int efg_MPI_Testany(int count, MPI_Request *array_of_requests, int *ind
     int64_t position = -1;
     void *const status_v = bk_many_status(b, &many, status);
     efg_call_begin(b->t);
-    const int rc = real(count, array_of_requests, index, flag, status_v);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(count, array_of_requests, index, flag, status_v);
+    } else {
+        if (!bk_replay_any(b, &many, index, flag, status_v, &rc)) rc = real(count, array_of_requests, index, flag, status_v);
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         if (*flag != 0) position = bk_position(b, &many, *index);
@@ -1817,7 +1934,12 @@ BK_ENTRY int efg_MPI_Testsome(int incount, MPI_Request *array_of_requests, int *
     const uint64_t *pos = NULL;
     void *const array_of_statuses_v = bk_many_statuses(b, &many, array_of_statuses);
     efg_call_begin(b->t);
-    const int rc = real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses_v);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses_v);
+    } else {
+        if (!bk_replay_some(b, &many, outcount, array_of_indices, array_of_statuses_v, &rc)) rc = real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses_v);
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         npos = *outcount;
@@ -1903,7 +2025,12 @@ BK_ENTRY int efg_MPI_Waitany(int count, MPI_Request *array_of_requests, int *ind
     int64_t position = -1;
     void *const status_v = bk_many_status(b, &many, status);
     efg_call_begin(b->t);
-    const int rc = real(count, array_of_requests, index, status_v);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(count, array_of_requests, index, status_v);
+    } else {
+        if (!bk_replay_any(b, &many, index, NULL, status_v, &rc)) rc = real(count, array_of_requests, index, status_v);
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         position = bk_position(b, &many, *index);
@@ -1934,7 +2061,12 @@ BK_ENTRY int efg_MPI_Waitsome(int incount, MPI_Request *array_of_requests, int *
     const uint64_t *pos = NULL;
     void *const array_of_statuses_v = bk_many_statuses(b, &many, array_of_statuses);
     efg_call_begin(b->t);
-    const int rc = real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses_v);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses_v);
+    } else {
+        if (!bk_replay_some(b, &many, outcount, array_of_indices, array_of_statuses_v, &rc)) rc = real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses_v);
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         npos = *outcount;

@@ -46,7 +46,7 @@ static __attribute__((noinline)) void f_MPI_Init(const unsigned how, void *const
     efg_call_end(b->t);
     if (bk_unlikely(rc != MPI_SUCCESS)) bk_failed(w, rc);
     efg_record(b->t);
-    bk_started(rc != MPI_SUCCESS);
+    bk_started(b, rc != MPI_SUCCESS);
     efg_leave(b->t);
 }
 
@@ -79,7 +79,7 @@ static __attribute__((noinline)) void f_MPI_Init_thread(const unsigned how, void
         w[4] = EFG_ABSENT;
     }
     efg_record(b->t);
-    bk_started_threads(rc != MPI_SUCCESS, (int)bk_fint(provided, 4));
+    bk_started_threads(b, rc != MPI_SUCCESS, (int)bk_fint(provided, 4));
     efg_leave(b->t);
 }
 

@@ -282,8 +282,19 @@ static __attribute__((noinline)) void f_MPI_Improbe(const unsigned how, void *co
     w[4] = bk_tag(tag_v);
     void *const status_v = bk_status_ignored(b, status) ? &b->status : status;
     efg_call_begin(b->t);
-    real(source, tag, comm, flag, message, status_v, ierr);
-    const int rc = *ierr;
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        real(source, tag, comm, flag, message, status_v, ierr);
+        rc = *ierr;
+    } else {
+        int source_r = (int)source_v;
+        int tag_r = (int)tag_v;
+        if (!bk_replay_source(b, comm_v, BK_POLLS, &source_r, &tag_r, flag, &rc)) {
+            real(&source_r, &tag_r, comm, flag, message, status_v, ierr);
+            rc = *ierr;
+        }
+        *ierr = rc;
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[5] = bk_fint(flag, 4) != 0;
@@ -374,8 +385,19 @@ static __attribute__((noinline)) void f_MPI_Iprobe(const unsigned how, void *con
     w[4] = bk_tag(tag_v);
     void *const status_v = bk_status_ignored(b, status) ? &b->status : status;
     efg_call_begin(b->t);
-    real(source, tag, comm, flag, status_v, ierr);
-    const int rc = *ierr;
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        real(source, tag, comm, flag, status_v, ierr);
+        rc = *ierr;
+    } else {
+        int source_r = (int)source_v;
+        int tag_r = (int)tag_v;
+        if (!bk_replay_source(b, comm_v, BK_POLLS, &source_r, &tag_r, flag, &rc)) {
+            real(&source_r, &tag_r, comm, flag, status_v, ierr);
+            rc = *ierr;
+        }
+        *ierr = rc;
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[5] = bk_fint(flag, 4) != 0;
@@ -419,8 +441,19 @@ static __attribute__((noinline)) void f_MPI_Irecv(const unsigned how, void *cons
     w[7] = bk_tag(tag_v);
     const uint64_t posted = (uint64_t)count_v * bk_type_size(b, datatype_v);
     efg_call_begin(b->t);
-    real(buf, count, datatype, source, tag, comm, request, ierr);
-    const int rc = *ierr;
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        real(buf, count, datatype, source, tag, comm, request, ierr);
+        rc = *ierr;
+    } else {
+        int source_r = (int)source_v;
+        int tag_r = (int)tag_v;
+        if (!bk_replay_source(b, comm_v, BK_POSTS, &source_r, &tag_r, NULL, &rc)) {
+            real(buf, count, datatype, &source_r, &tag_r, comm, request, ierr);
+            rc = *ierr;
+        }
+        *ierr = rc;
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[8] = BK_KEY(PMPI_Request_f2c(BK_F(request))) == BK_KEY(MPI_REQUEST_NULL) ? K(MPI_REQUEST_NULL) : EFG_NEW;
@@ -580,8 +613,19 @@ static __attribute__((noinline)) void f_MPI_Isendrecv(const unsigned how, void *
     w[12] = bk_tag(recvtag_v);
     const uint64_t posted = (uint64_t)recvcount_v * bk_type_size(b, recvtype_v);
     efg_call_begin(b->t);
-    real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierr);
-    const int rc = *ierr;
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierr);
+        rc = *ierr;
+    } else {
+        int source_r = (int)source_v;
+        int recvtag_r = (int)recvtag_v;
+        if (!bk_replay_source(b, comm_v, BK_POSTS, &source_r, &recvtag_r, NULL, &rc)) {
+            real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, &source_r, &recvtag_r, comm, request, ierr);
+            rc = *ierr;
+        }
+        *ierr = rc;
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[13] = BK_KEY(PMPI_Request_f2c(BK_F(request))) == BK_KEY(MPI_REQUEST_NULL) ? K(MPI_REQUEST_NULL) : EFG_NEW;
@@ -635,8 +679,19 @@ static __attribute__((noinline)) void f_MPI_Isendrecv_replace(const unsigned how
     w[9] = bk_tag(recvtag_v);
     const uint64_t posted = (uint64_t)count_v * bk_type_size(b, datatype_v);
     efg_call_begin(b->t);
-    real(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierr);
-    const int rc = *ierr;
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        real(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierr);
+        rc = *ierr;
+    } else {
+        int source_r = (int)source_v;
+        int recvtag_r = (int)recvtag_v;
+        if (!bk_replay_source(b, comm_v, BK_POSTS, &source_r, &recvtag_r, NULL, &rc)) {
+            real(buf, count, datatype, dest, sendtag, &source_r, &recvtag_r, comm, request, ierr);
+            rc = *ierr;
+        }
+        *ierr = rc;
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[10] = BK_KEY(PMPI_Request_f2c(BK_F(request))) == BK_KEY(MPI_REQUEST_NULL) ? K(MPI_REQUEST_NULL) : EFG_NEW;
@@ -730,8 +785,19 @@ static __attribute__((noinline)) void f_MPI_Mprobe(const unsigned how, void *con
     w[4] = bk_tag(tag_v);
     void *const status_v = bk_status_ignored(b, status) ? &b->status : status;
     efg_call_begin(b->t);
-    real(source, tag, comm, message, status_v, ierr);
-    const int rc = *ierr;
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        real(source, tag, comm, message, status_v, ierr);
+        rc = *ierr;
+    } else {
+        int source_r = (int)source_v;
+        int tag_r = (int)tag_v;
+        if (!bk_replay_source(b, comm_v, BK_RECEIVES, &source_r, &tag_r, NULL, &rc)) {
+            real(&source_r, &tag_r, comm, message, status_v, ierr);
+            rc = *ierr;
+        }
+        *ierr = rc;
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[5] = bk_object_out(BK_MESSAGE, BK_KEY(PMPI_Message_f2c(BK_F(message))), false);
@@ -993,8 +1059,19 @@ static __attribute__((noinline)) void f_MPI_Probe(const unsigned how, void *cons
     w[4] = bk_tag(tag_v);
     void *const status_v = bk_status_ignored(b, status) ? &b->status : status;
     efg_call_begin(b->t);
-    real(source, tag, comm, status_v, ierr);
-    const int rc = *ierr;
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        real(source, tag, comm, status_v, ierr);
+        rc = *ierr;
+    } else {
+        int source_r = (int)source_v;
+        int tag_r = (int)tag_v;
+        if (!bk_replay_source(b, comm_v, BK_RECEIVES, &source_r, &tag_r, NULL, &rc)) {
+            real(&source_r, &tag_r, comm, status_v, ierr);
+            rc = *ierr;
+        }
+        *ierr = rc;
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         bk_status_words(w + 5, status_v);
@@ -1086,8 +1163,19 @@ static __attribute__((noinline)) void f_MPI_Recv(const unsigned how, void *const
     w[7] = bk_tag(tag_v);
     void *const status_v = bk_status_ignored(b, status) ? &b->status : status;
     efg_call_begin(b->t);
-    real(buf, count, datatype, source, tag, comm, status_v, ierr);
-    const int rc = *ierr;
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        real(buf, count, datatype, source, tag, comm, status_v, ierr);
+        rc = *ierr;
+    } else {
+        int source_r = (int)source_v;
+        int tag_r = (int)tag_v;
+        if (!bk_replay_source(b, comm_v, BK_RECEIVES, &source_r, &tag_r, NULL, &rc)) {
+            real(buf, count, datatype, &source_r, &tag_r, comm, status_v, ierr);
+            rc = *ierr;
+        }
+        *ierr = rc;
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         bk_status_words(w + 8, status_v);
@@ -1572,8 +1660,19 @@ static __attribute__((noinline)) void f_MPI_Sendrecv(const unsigned how, void *c
     w[12] = bk_tag(recvtag_v);
     void *const status_v = bk_status_ignored(b, status) ? &b->status : status;
     efg_call_begin(b->t);
-    real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status_v, ierr);
-    const int rc = *ierr;
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status_v, ierr);
+        rc = *ierr;
+    } else {
+        int source_r = (int)source_v;
+        int recvtag_r = (int)recvtag_v;
+        if (!bk_replay_source(b, comm_v, BK_POSTS, &source_r, &recvtag_r, NULL, &rc)) {
+            real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, &source_r, &recvtag_r, comm, status_v, ierr);
+            rc = *ierr;
+        }
+        *ierr = rc;
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         bk_status_words(w + 13, status_v);
@@ -1625,8 +1724,19 @@ static __attribute__((noinline)) void f_MPI_Sendrecv_replace(const unsigned how,
     w[9] = bk_tag(recvtag_v);
     void *const status_v = bk_status_ignored(b, status) ? &b->status : status;
     efg_call_begin(b->t);
-    real(buf, count, datatype, dest, sendtag, source, recvtag, comm, status_v, ierr);
-    const int rc = *ierr;
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        real(buf, count, datatype, dest, sendtag, source, recvtag, comm, status_v, ierr);
+        rc = *ierr;
+    } else {
+        int source_r = (int)source_v;
+        int recvtag_r = (int)recvtag_v;
+        if (!bk_replay_source(b, comm_v, BK_POSTS, &source_r, &recvtag_r, NULL, &rc)) {
+            real(buf, count, datatype, dest, sendtag, &source_r, &recvtag_r, comm, status_v, ierr);
+            rc = *ierr;
+        }
+        *ierr = rc;
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         bk_status_words(w + 10, status_v);
@@ -1894,8 +2004,17 @@ static __attribute__((noinline)) void f_MPI_Testany(const unsigned how, void *co
     int64_t position = -1;
     void *const status_v = bk_many_status(b, &many, status);
     efg_call_begin(b->t);
-    real(count, array_of_requests, index, flag, status_v, ierr);
-    const int rc = *ierr;
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        real(count, array_of_requests, index, flag, status_v, ierr);
+        rc = *ierr;
+    } else {
+        if (!bk_replay_any(b, &many, index, flag, status_v, &rc)) {
+            real(count, array_of_requests, index, flag, status_v, ierr);
+            rc = *ierr;
+        }
+        *ierr = rc;
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         if (bk_fint(flag, 4) != 0) position = bk_position(b, &many, bk_fint(index, 4));
@@ -1937,8 +2056,17 @@ static __attribute__((noinline)) void f_MPI_Testsome(const unsigned how, void *c
     const uint64_t *pos = NULL;
     void *const array_of_statuses_v = bk_many_statuses(b, &many, array_of_statuses);
     efg_call_begin(b->t);
-    real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses_v, ierr);
-    const int rc = *ierr;
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses_v, ierr);
+        rc = *ierr;
+    } else {
+        if (!bk_replay_some(b, &many, outcount, array_of_indices, array_of_statuses_v, &rc)) {
+            real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses_v, ierr);
+            rc = *ierr;
+        }
+        *ierr = rc;
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         npos = bk_fint(outcount, 4);
@@ -2052,8 +2180,17 @@ static __attribute__((noinline)) void f_MPI_Waitany(const unsigned how, void *co
     int64_t position = -1;
     void *const status_v = bk_many_status(b, &many, status);
     efg_call_begin(b->t);
-    real(count, array_of_requests, index, status_v, ierr);
-    const int rc = *ierr;
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        real(count, array_of_requests, index, status_v, ierr);
+        rc = *ierr;
+    } else {
+        if (!bk_replay_any(b, &many, index, NULL, status_v, &rc)) {
+            real(count, array_of_requests, index, status_v, ierr);
+            rc = *ierr;
+        }
+        *ierr = rc;
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         position = bk_position(b, &many, bk_fint(index, 4));
@@ -2093,8 +2230,17 @@ static __attribute__((noinline)) void f_MPI_Waitsome(const unsigned how, void *c
     const uint64_t *pos = NULL;
     void *const array_of_statuses_v = bk_many_statuses(b, &many, array_of_statuses);
     efg_call_begin(b->t);
-    real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses_v, ierr);
-    const int rc = *ierr;
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses_v, ierr);
+        rc = *ierr;
+    } else {
+        if (!bk_replay_some(b, &many, outcount, array_of_indices, array_of_statuses_v, &rc)) {
+            real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses_v, ierr);
+            rc = *ierr;
+        }
+        *ierr = rc;
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         npos = bk_fint(outcount, 4);

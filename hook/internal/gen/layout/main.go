@@ -1,6 +1,6 @@
 // Command layout writes the C declarations that the recorder shares with Go: the segment's
-// layout, from the structs of package internal/segment, and the table of word kinds, from
-// package signature. Both sides agree by construction.
+// layout, from the structs of package internal/segment, the table of word kinds, from package
+// signature, and the layout of a replay's file, from package internal/replay. Both sides agree by construction.
 package main
 
 import (
@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/efg-tools/efg/internal/replay"
 	"github.com/efg-tools/efg/internal/segment"
 )
 
@@ -16,7 +17,9 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: layout DIRECTORY")
 		os.Exit(2)
 	}
-	for name, content := range segment.CFiles() {
+	files := segment.CFiles()
+	files["replay_layout.h"] = replay.CHeader()
+	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(os.Args[1], name), content, 0o644); err != nil {
 			fmt.Fprintln(os.Stderr, "layout:", err)
 			os.Exit(1)

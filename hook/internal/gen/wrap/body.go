@@ -24,6 +24,7 @@ type body struct {
 	left   []string        // after the call counts as left
 	pass   map[int]string  // what is passed on in place of a parameter
 	made   bool            // after uses the id of the new object
+	forced *forcing        // nil: the outcome is not open
 }
 
 func newBody(p *signature.Proc, fortran, large bool) (*body, error) {
@@ -38,6 +39,7 @@ func newBody(p *signature.Proc, fortran, large bool) (*body, error) {
 		}
 	}
 	x.end()
+	x.force()
 	return x, nil
 }
 

@@ -41,9 +41,9 @@ func (x *body) end() {
 	}
 	switch provided := x.named("provided"); {
 	case x.p.Begins && provided != nil:
-		x.then("bk_started_threads(rc != MPI_SUCCESS, (int)%s);", x.now(provided))
+		x.then("bk_started_threads(b, rc != MPI_SUCCESS, (int)%s);", x.now(provided))
 	case x.p.Begins:
-		x.then("bk_started(rc != MPI_SUCCESS);")
+		x.then("bk_started(b, rc != MPI_SUCCESS);")
 	case x.session() != nil:
 		x.then("bk_session_started(%s, rc != MPI_SUCCESS);", x.now(x.session()))
 	case x.p.Ends:
@@ -120,7 +120,7 @@ func (x *body) cView(s *slots.Slot) callView {
 		decl, types = []string{"void"}, []string{"void"}
 	}
 	v.Decl, v.Types, v.Pass = list(decl), list(types), list(pass)
-	v.Call = "const int rc = real(" + list(call) + ");"
+	v.Call = x.callText(pass, call)
 	return v
 }
 
@@ -190,11 +190,8 @@ func (x *body) fortranView(fn string) callView {
 	v := x.view()
 	decl, types, pass, call := x.fortranArgs()
 	v.Fn, v.Params, v.Types, v.Pass = fn, decl, list(types), list(pass)
-	v.Call = "real(" + list(call) + ");"
+	v.Call = x.callText(pass, call)
 	v.Ierr = !x.p.NoIerror
-	if v.Ierr && !v.First {
-		v.Call += "\n    const int rc = *ierr;"
-	}
 	return v
 }
 

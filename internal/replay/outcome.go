@@ -1,0 +1,318 @@
+package replay
+
+import (
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/seq"
+	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/reconstruct"
+	"github.com/efg-tools/efg/signature"
+)
+
+// The first value of an outcome. What follows depends on the procedure: see FORMAT.md.
+const (
+	Free      = 0 // the call's outcome is not forced
+	Undefined = 1 // there was no active request
+	Nothing   = 2 // nothing was complete, no message was there
+	Found     = 3 // plus a position, a number of requests, or a source
+)
+
+// what is open about the outcomes of a node's calls.
+type what uint8
+
+const (
+	nothing  what = iota
+	received      // source and tag of the message that a blocking call received or found
+	posted        // source and tag of the message that its request will receive
+	prepared      // whether its persistent request is one for any source or tag
+	started       // source and tag of the message of each such request
+	probed        // whether there is a message, and its source and tag
+	flagged       // whether the requests are complete
+	one           // which request completed
+	some          // which requests completed
+)
+
+// openness returns what is open about the outcome of a procedure's calls.
+func openness(p *signature.Proc) what {
+	r := &p.Roles
+	switch {
+	case p.Class != signature.Event:
+	case r.Source != 0 && p.Poll:
+		return probed
+	case r.Source != 0 && r.Request == 0:
+		return received
+	case r.Source != 0 && p.Persistent:
+		return prepared
+	case r.Source != 0:
+		return posted
+	case p.Starts:
+		return started
+	case p.Completes == signature.CompletesAny:
+		return one
+	case p.Completes == signature.CompletesSome:
+		return some
+	case p.Poll && r.Flag != 0 && r.Requests != 0 && r.Index == 0:
+		return flagged
+	}
+	return nothing
+}
+
+// stream collects what is open in a stream.
+type stream struct {
+	replay  *reconstruct.Process
+	number  int
+	data    *efg.Stream
+	foreign map[uint64]bool // requests that other threads complete
+
+	nodes []node
+	rows  []row
+	calls *seq.Writer
+	ahead *analysis.Outcomes
+	wild  map[uint64]bool // persistent requests of receives of any source or tag
+	room  []uint64
+}
+
+// node is what the calls of a node have in common.
+type node struct {
+	row     int
+	open    what
+	proc    *signature.Proc
+	failed  bool
+	maywild bool // a receive or probe whose source or tag may be any
+}
+
+// row is a callsite of a procedure, see Row.
+type row struct {
+	call, site, object uint64
+	values             *seq.Writer
+	forced             bool // any of the values is not Free
+}
+
+// readStream goes through the events of Data().Streams[number].
+func readStream(p *reconstruct.Process, number int, foreign map[uint64]bool) (*stream, error) {
+	s := &stream{
+		replay: p, number: number, data: &p.Data().Streams[number], foreign: foreign,
+		calls: seq.NewWriter(false), wild: map[uint64]bool{},
+	}
+	s.findRows()
+	s.ahead = analysis.OutcomesOf(p, number, s.mayBeWild)
+	reader := p.UntimedReader(number)
+	for {
+		e, err := reader.Next()
+		if err == nil {
+			err = s.ahead.Err
+		}
+		if err != nil || e == nil {
+			return s, err
+		}
+		n := &s.nodes[e.Node()]
+		s.calls.Push(uint64(n.row))
+		if n.open != nothing {
+			s.add(&s.rows[n.row], s.outcome(e, n))
+		}
+	}
+}
+
+// add appends an outcome to a row.
+func (s *stream) add(r *row, outcome []uint64) {
+	if r.values == nil {
+		r.values = seq.NewWriter(false)
+	}
+	for _, v := range outcome {
+		r.values.Push(v)
+		r.forced = r.forced || v != Free
+	}
+}
+
+// findRows assigns the nodes to rows.
+func (s *stream) findRows() {
+	type key struct{ call, site, object uint64 }
+	numbers := map[key]int{}
+	s.nodes = make([]node, len(s.data.Nodes))
+	for i := range s.data.Nodes {
+		words := s.data.Nodes[i].Words
+		h := signature.Header(words[0])
+		k := key{uint64(h.WithoutError()), words[1], words[signature.ObjectWord]}
+		number, ok := numbers[k]
+		if !ok {
+			number = len(s.rows)
+			numbers[k] = number
+			s.rows = append(s.rows, row{call: k.call, site: k.site, object: k.object})
+		}
+		n := node{row: number, proc: signature.ProcByID(h.Proc()), failed: h.ErrorClass() != 0}
+		if n.proc != nil && !h.Counted() {
+			n.open = openness(n.proc)
+			n.maywild = mayBe(&s.data.Nodes[i], n.proc.Roles.Source, signature.AnySource) ||
+				mayBe(&s.data.Nodes[i], n.proc.Roles.RecvTag, signature.AnyTag)
+		}
+		s.nodes[i] = n
+	}
+}
+
+// mayBe reports whether a word of a node's calls may have a value.
+func mayBe(n *efg.Node, word int, value uint64) bool {
+	return word != 0 && (n.Mask>>word&1 != 0 || n.Words[word] == value)
+}
+
+// mayBeWild reports whether a request may be of a receive of any source or tag.
+func (s *stream) mayBeWild(request uint64) bool {
+	id, ok := signature.ParseID(request)
+	return ok && id.Thread == s.data.Thread && int(id.Node) < len(s.nodes) && s.nodes[id.Node].maywild
+}
+
+// isWild reports whether a call receives or probes for any source or tag.
+func isWild(e *reconstruct.Event, r *signature.Roles) bool {
+	return e.Word(r.Source) == signature.AnySource || e.Word(r.RecvTag) == signature.AnyTag
+}
+
+// outcome returns the outcome of a call, valid until the next one.
+func (s *stream) outcome(e *reconstruct.Event, n *node) []uint64 {
+	r := &n.proc.Roles
+	out := s.room[:0]
+	switch {
+	case n.open == posted:
+		out = s.posted(out, e, n)
+	case n.open == prepared:
+		out = s.prepared(out, e, n)
+	case n.failed && n.open != started:
+		out = append(out, Free)
+	case n.open == received && !isWild(e, r):
+		out = append(out, Free)
+	case n.open == received:
+		out = message(out, e.Word(r.StatusSource), e.Word(r.StatusTag))
+	case n.open == started:
+		out = s.started(out, e)
+	case n.open == probed && e.Word(r.Flag) != 1, n.open == flagged && e.Word(r.Flag) != 1, n.open == one && r.Flag != 0 && e.Word(r.Flag) != 1:
+		out = append(out, Nothing)
+	case n.open == probed:
+		out = message(out, e.Word(r.StatusSource), e.Word(r.StatusTag))
+	case n.open == flagged:
+		out = append(out, Found)
+	case n.open == one:
+		out = append(out, count(e.Word(r.Index)))
+	case n.open == some:
+		out = completed(out, e, r)
+	}
+	s.room = out
+	return out
+}
+
+// message appends the outcome of a call that received, or found, a message.
+func message(out []uint64, source, tag uint64) []uint64 {
+	if !signature.IsPlain(source) || !signature.IsPlain(tag) {
+		return append(out, Free)
+	}
+	return append(out, Found+source, tag)
+}
+
+// count is the outcome for a number of requests or the position of one.
+func count(w uint64) uint64 {
+	if signature.IsConst(w) {
+		return Undefined
+	}
+	return Found + w
+}
+
+// completed appends the outcome of a call that completes some requests.
+func completed(out []uint64, e *reconstruct.Event, r *signature.Roles) []uint64 {
+	n := e.Word(r.Outcount)
+	if n == 0 {
+		return append(out, Nothing)
+	}
+	out = append(out, count(n))
+	if signature.IsConst(n) {
+		return out
+	}
+	positions, _ := e.Vec(r.Indices)
+	if uint64(len(positions)) != n {
+		return append(out[:len(out)-1], Free)
+	}
+	return append(out, positions...)
+}
+
+// newRequest is the word of the request that a call issued; false if there is none.
+func newRequest(e *reconstruct.Event, n *node) (uint64, bool) {
+	w := e.Word(n.proc.Roles.Request)
+	if n.failed || !signature.IsPlain(w) {
+		return 0, false
+	}
+	return signature.ID{Thread: e.Thread(), Node: uint32(e.Node()), Slot: uint32(w)}.Word(), true
+}
+
+// posted appends what the request of a call will receive.
+func (s *stream) posted(out []uint64, e *reconstruct.Event, n *node) []uint64 {
+	w, ok := newRequest(e, n)
+	if !ok || !n.maywild {
+		return append(out, Free)
+	}
+	return s.reception(out, w, isWild(e, &n.proc.Roles))
+}
+
+// reception appends what a request that is now active will receive.
+func (s *stream) reception(out []uint64, request uint64, wild bool) []uint64 {
+	if s.foreign[request] {
+		return append(out, Free)
+	}
+	got, ok := s.ahead.Next(request)
+	if !ok || !wild {
+		return append(out, Free)
+	}
+	return message(out, got.Source, got.Tag)
+}
+
+// prepared appends whether the persistent request of a call is for any source or tag.
+func (s *stream) prepared(out []uint64, e *reconstruct.Event, n *node) []uint64 {
+	w, ok := newRequest(e, n)
+	wild := ok && isWild(e, &n.proc.Roles)
+	if s.wild[w] = wild; wild {
+		return append(out, Found)
+	}
+	delete(s.wild, w)
+	return append(out, Free)
+}
+
+// started appends what the persistent requests of a call will receive.
+func (s *stream) started(out []uint64, e *reconstruct.Event) []uint64 {
+	requests := []uint64{e.Request(0)}
+	if r := e.Proc().Roles.Requests; e.Proc().Vector(r) {
+		requests, _ = e.Vec(r)
+	}
+	for _, w := range requests {
+		switch wild := s.wild[w]; {
+		case e.Failed() && wild:
+			out = append(out, Free)
+		case wild || s.mayBeWild(w):
+			before := len(out)
+			if out = s.reception(out, w, wild); !wild {
+				out = out[:before]
+			}
+		}
+	}
+	return out
+}
+
+// foreignRequests returns the requests that other threads complete than those that issued them.
+func foreignRequests(p *reconstruct.Process) (map[uint64]bool, error) {
+	foreign := map[uint64]bool{}
+	for i := 0; i < p.Streams() && p.Streams() > 1; i++ {
+		reader := p.UntimedReader(i)
+		for {
+			e, err := reader.Next()
+			if err != nil {
+				return nil, err
+			}
+			if e == nil {
+				break
+			}
+			if e.Proc() == nil || e.Proc().Completes == "" {
+				continue
+			}
+			for _, position := range e.Completed() {
+				w := e.Request(position)
+				if id, ok := signature.ParseID(w); ok && id.Thread != e.Thread() {
+					foreign[w] = true
+				}
+			}
+		}
+	}
+	return foreign, nil
+}
