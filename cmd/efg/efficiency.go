@@ -21,6 +21,7 @@ type efficiencyOptions struct {
 	windows int
 	loops   bool
 	phases  bool
+	regions bool
 	clock   string
 	top     int
 	answerForm
@@ -47,7 +48,7 @@ how the computation grows with the number of ranks, or by --scaling. Of runs wit
 numbers of ranks or more, models of the time at each callsite tell which will dominate.
 
 --loops and --phases show the factors for each loop and each kind of phases, as efg loops
-and efg phases number them.
+and efg phases number them, --regions for each region that the program names.
 
 Serialisation and transfer, and --windows, need the times of each call, the
 rest times of any kind. See docs/efficiency.md.`,
@@ -67,6 +68,7 @@ rest times of any kind. See docs/efficiency.md.`,
 	f.IntVar(&opt.windows, "windows", 0, "divide each run into this many parts of equal time")
 	f.BoolVar(&opt.loops, "loops", false, "show each loop, too")
 	f.BoolVar(&opt.phases, "phases", false, "show each kind of phases, too")
+	f.BoolVar(&opt.regions, "regions", false, "show each region that the program names, too")
 	clockFlag(cmd, &opt.clock)
 	f.IntVar(&opt.top, "top", 10, "callsites whose models to show; 0: all")
 	opt.flags(cmd, "runs")
@@ -118,7 +120,7 @@ func efficiencyOf(path string, opt *efficiencyOptions, sites bool, errOut io.Wri
 		return nil, nil, err
 	}
 	bar := newProgress(errOut, "ranks", uint64(len(r.Procs)))
-	e, err := efficiency.New(r, efficiency.Parts{Windows: opt.windows, Loops: opt.loops, Phases: opt.phases}, bar.show)
+	e, err := efficiency.New(r, efficiency.Parts{Windows: opt.windows, Loops: opt.loops, Phases: opt.phases, Regions: opt.regions}, bar.show)
 	bar.close()
 	if errors.Is(err, efficiency.ErrNoTimes) {
 		return nil, nil, usageError("%s: %w", path, err)
@@ -205,6 +207,7 @@ func writeEfficiency(w *terminal.Screen, paths []string, runs []*efficiency.Run,
 		windowTable(w, paths[i], r)
 		loopPartTable(w, paths[i], r)
 		phasePartTable(w, paths[i], r)
+		regionPartTable(w, paths[i], r)
 	}
 	efficiencyNotes(w, paths, runs, c)
 }
@@ -249,6 +252,18 @@ func phasePartTable(w io.Writer, path string, r *efficiency.Run) {
 	for i := range r.Phases {
 		p := &r.Phases[i]
 		partRow(t, &p.Part, fmt.Sprint(p.Row), placeText(p.From, "begin"), placeText(p.Until, "end"))
+	}
+	t.Write(w)
+}
+
+func regionPartTable(w io.Writer, path string, r *efficiency.Run) {
+	if len(r.Regions) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s, by region, those in it included\n", path)
+	t := partTable("region")
+	for i := range r.Regions {
+		partRow(t, &r.Regions[i].Part, regionName(r.Regions[i].Region))
 	}
 	t.Write(w)
 }

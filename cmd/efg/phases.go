@@ -3,12 +3,14 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis/phases"
+	"github.com/efg-tools/efg/internal/analysis/regions"
 	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/terminal"
 	"github.com/efg-tools/efg/internal/units"
@@ -16,6 +18,7 @@ import (
 
 type phasesOptions struct {
 	ranks string
+	by    string
 	clock string
 	top   int
 	depth siteDepth
@@ -33,9 +36,13 @@ MPI_Allreduce and the like on a communicator of all ranks. Phases between the sa
 callsites are one row: a loop with a reduction is one row of many phases.
 
 With the times of each call the arrival of each rank at each of these calls is known, and the
-table shows the difference between the first and the last. See docs/phases.md.`,
+table shows the difference between the first and the last.
+
+--by region shows the regions that the program names (docs/guide.md) instead. See
+docs/phases.md.`,
 		Example: `  efg phases jacobi.efg
-  efg phases jacobi.efg --rank 0-1,2 --json`,
+  efg phases jacobi.efg --rank 0-1,2 --json
+  efg phases jacobi.efg --by region`,
 		Args:              argCount(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeRuns(1, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -44,6 +51,8 @@ table shows the difference between the first and the last. See docs/phases.md.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&opt.ranks, "rank", "", "ranks to include, as in 0-3,7 (default all)")
+	f.StringVar(&opt.by, "by", "synchronization", "what divides the run: synchronization, or the region that the program names")
+	completeWords(cmd, "by", phasesBy...)
 	clockFlag(cmd, &opt.clock)
 	f.IntVar(&opt.top, "top", 40, "rows in the table; 0: all")
 	opt.depth.flag(cmd)
@@ -51,23 +60,62 @@ table shows the difference between the first and the last. See docs/phases.md.`,
 	return cmd
 }
 
+// phasesBy are the values of --by.
+var phasesBy = []string{"synchronization", "region"}
+
 func showPhases(path string, opt *phasesOptions, out, errOut io.Writer) error {
+	if !slices.Contains(phasesBy, opt.by) {
+		return usageError("--by %s: want %s", opt.by, strings.Join(phasesBy, " or "))
+	}
 	if err := checkTop(opt.top, "rows"); err != nil {
 		return err
 	}
-	return overRanks(path, opt.ranks, opt.depth, opt.data(), errOut, withClocks(opt.clock, errOut, phases.New), func(r *runfile.Run, _ []int, rep *phases.Report) error {
+	return overRanks(path, opt.ranks, opt.depth, opt.data(), errOut, withClocks(opt.clock, errOut, phases.New), func(r *runfile.Run, procs []int, rep *phases.Report) error {
+		if opt.by == "region" {
+			return showRegions(path, opt, r, procs, rep, out)
+		}
 		return opt.write(out, func() any { return jsondoc.NewPhases(path, rep) },
 			func(w *terminal.Screen) { writePhases(w, path, r, rep, opt.top) })
 	})
 }
 
-func writePhases(w *terminal.Screen, path string, r *runfile.Run, rep *phases.Report, top int) {
+// showRegions shows the regions that the program names.
+func showRegions(path string, opt *phasesOptions, r *runfile.Run, procs []int, rep *phases.Report, out io.Writer) error {
+	byRegion, err := regions.New(r, procs)
+	if err != nil {
+		return err
+	}
+	return opt.write(out, func() any {
+		j := jsondoc.NewPhases(path, rep)
+		j.Regions = jsondoc.NewRegions(byRegion)
+		return j
+	}, func(w *terminal.Screen) {
+		writePhasesHead(w, path, r, rep)
+		rows := byRegion.Rows
+		if len(rows) == 0 {
+			fmt.Fprintf(w, "regions   none are named by the program\n")
+			return
+		}
+		fmt.Fprintf(w, "regions   %s\n", grouped(uint64(len(rows)-1)))
+		writeSetup(w, uint64(byRegion.Setup/float64(max(byRegion.Ranks, 1))), "per rank")
+		rows = rows[:cutRows(w, "Regions, by time", len(rows), opt.top)]
+		regionTable(byRegion, rows).Write(w)
+		regionNotes(w, byRegion)
+	})
+}
+
+func writePhasesHead(w *terminal.Screen, path string, r *runfile.Run, rep *phases.Report) {
 	fmt.Fprintf(w, "file      %s\n", path)
 	fmt.Fprintf(w, "ranks     %d", rep.Ranks)
 	if rep.Ranks < len(r.Procs) {
 		fmt.Fprintf(w, " of %d", len(r.Procs))
 	}
-	fmt.Fprintf(w, "\nphases    %s, of %s\n", grouped(rep.Phases), pluralOf(uint64(len(rep.Rows)), "kind"))
+	fmt.Fprintln(w)
+}
+
+func writePhases(w *terminal.Screen, path string, r *runfile.Run, rep *phases.Report, top int) {
+	writePhasesHead(w, path, r, rep)
+	fmt.Fprintf(w, "phases    %s, of %s\n", grouped(rep.Phases), pluralOf(uint64(len(rep.Rows)), "kind"))
 	writeSetup(w, uint64(rep.Setup/float64(max(rep.Ranks, 1))), "per rank")
 	switch {
 	case rep.Traced:

@@ -13,6 +13,8 @@ import (
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/findings"
+	"github.com/efg-tools/efg/internal/analysis/regions"
+	"github.com/efg-tools/efg/internal/analysis/waits"
 	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/terminal"
 	"github.com/efg-tools/efg/internal/units"
@@ -35,8 +37,8 @@ func newReport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report FILE",
 		Short: "Show where MPI time and bytes went",
-		Long: `Show where MPI time and bytes went: by procedure, by callsite and by rank, the
-callsites with the largest imbalance, and the longest waits. MPI_Init and MPI_Finalize
+		Long: `Show where MPI time and bytes went: by procedure, by callsite, by rank and by the regions
+that the program names (docs/guide.md), the callsites with the largest imbalance, and the longest waits. MPI_Init and MPI_Finalize
 are shown apart: --setup includes their time. The first sentences say what
 the time went into and why ranks wait, as far as times were recorded. All else is computed on
 the graphs and equals what counting the events gives. Bytes are the number of elements
@@ -64,7 +66,7 @@ received. With call paths (efg run --callpath), --tree sums over them; see docs/
 	}
 	f := cmd.Flags()
 	f.StringVar(&opt.ranks, "rank", "", "ranks to include, as in 0-3,7 (default all)")
-	f.StringSliceVar(&opt.by, "by", nil, "tables to show: procedure, callsite, rank (default all)")
+	f.StringSliceVar(&opt.by, "by", nil, "tables to show: procedure, callsite, rank, region (default all)")
 	f.IntVar(&opt.top, "top", 20, "rows per table; 0: all")
 	f.BoolVar(&opt.setup, "setup", false, "include the time in MPI_Init and MPI_Finalize")
 	f.BoolVar(&opt.tree, "tree", false, "show the calls by their call paths, as a tree from main down")
@@ -89,13 +91,20 @@ func report(path string, opt *reportOptions, out, errOut io.Writer) error {
 	if opt.setup {
 		compute = analysis.NewReportWithSetup
 	}
-	return overRanks(path, opt.ranks, opt.depth, opt.data(), errOut, compute, func(r *runfile.Run, _ []int, rep *analysis.Report) error {
+	return overRanks(path, opt.ranks, opt.depth, opt.data(), errOut, compute, func(r *runfile.Run, procs []int, rep *analysis.Report) error {
 		found, err := opt.findings(r, errOut)
 		if err != nil {
 			return err
 		}
-		return opt.write(out, func() any { return jsondoc.NewReport(path, r, rep, opt.by, found) },
-			func(w *terminal.Screen) { newReportWriter(w, rep, opt).write(path, r, found) })
+		byRegion, err := opt.regions(r, procs, errOut)
+		if err != nil {
+			return err
+		}
+		return opt.write(out, func() any {
+			j := jsondoc.NewReport(path, r, rep, opt.by, found)
+			j.Regions = jsondoc.NewRegions(byRegion)
+			return j
+		}, func(w *terminal.Screen) { newReportWriter(w, rep, byRegion, opt).write(path, r, found) })
 	})
 }
 
@@ -112,23 +121,41 @@ func (opt *reportOptions) findings(r *runfile.Run, errOut io.Writer) ([]findings
 	return findings.New(r, bar.show)
 }
 
+// regions makes the report by region, if it is wanted. How long calls wait is looked for if that is asked
+// for, or if the sentences about the run are.
+func (opt *reportOptions) regions(r *runfile.Run, procs []int, errOut io.Writer) (*regions.Report, error) {
+	asked := slices.Contains(opt.by, "region")
+	if len(opt.by) > 0 && !asked {
+		return &regions.Report{}, nil
+	}
+	if asked {
+		if err := correctClocks(context.Background(), r, "corrected", errOut); err != nil {
+			return nil, err
+		}
+	}
+	bar := newProgress(errOut, "ranks", uint64(len(procs)))
+	defer bar.close()
+	return waits.ByRegion(r, procs, asked || findings.Followed(r), bar.show)
+}
+
 // reportWriter writes a report as tables.
 type reportWriter struct {
 	*terminal.Screen
 	*analysis.Report
-	opt *reportOptions
+	regions *regions.Report
+	opt     *reportOptions
 	// received, files: whether some calls received, and read or wrote files.
 	received, files bool
 }
 
-func newReportWriter(w *terminal.Screen, r *analysis.Report, opt *reportOptions) *reportWriter {
-	return &reportWriter{w, r, opt, r.Total.Received > 0, r.Total.Read+r.Total.Written > 0}
+func newReportWriter(w *terminal.Screen, r *analysis.Report, byRegion *regions.Report, opt *reportOptions) *reportWriter {
+	return &reportWriter{w, r, byRegion, opt, r.Total.Received > 0, r.Total.Read+r.Total.Written > 0}
 }
 
 func (w *reportWriter) write(path string, r *runfile.Run, found []findings.Finding) {
 	w.head(path, r)
 	w.say(found)
-	tables := map[string]func(){"procedure": w.procedures, "callsite": w.callsites, "rank": w.ranks}
+	tables := map[string]func(){"procedure": w.procedures, "callsite": w.callsites, "rank": w.ranks, "region": w.byRegion}
 	for _, name := range jsondoc.ReportTables {
 		if len(w.opt.by) == 0 || slices.Contains(w.opt.by, name) {
 			tables[name]()
@@ -361,6 +388,19 @@ func (w *reportWriter) title(name string, n int, order string) {
 		return
 	}
 	fmt.Fprintf(w, "\n%s, %s\n", name, order)
+}
+
+func (w *reportWriter) byRegion() {
+	rows := w.regions.Rows
+	if len(rows) == 0 {
+		if len(w.opt.by) > 0 {
+			fmt.Fprintf(w, "\nThe program names no regions (efg hook include DIR writes what it needs for that)\n")
+		}
+		return
+	}
+	w.title("Regions", len(rows), "by time")
+	regionTable(w.regions, rows[:w.shown(len(rows))]).Write(w)
+	regionNotes(w.Screen, w.regions)
 }
 
 func (w *reportWriter) imbalance() {

@@ -146,7 +146,7 @@ func TestReportMistakes(t *testing.T) {
 	checkMistakes(t, map[string]string{
 		"report none.efg":             "none.efg: no such file or directory",
 		"report app.efg --rank 7":     "no rank 7: the run has ranks 0-2",
-		"report app.efg --by node":    "--by node: want procedure, callsite, rank",
+		"report app.efg --by node":    "--by node: want procedure, callsite, rank, region",
 		"report app.efg --top -1":     "--top -1: want a number of rows, or 0 for all",
 		"matrix none.efg":             "none.efg: no such file or directory",
 		"matrix app.efg --from 0-99":  "--from, --to: want ranks below 4",

@@ -13,6 +13,7 @@ import (
 	"github.com/efg-tools/efg/internal/analysis/loops"
 	"github.com/efg-tools/efg/internal/analysis/match"
 	"github.com/efg-tools/efg/internal/analysis/phases"
+	"github.com/efg-tools/efg/internal/analysis/regions"
 	"github.com/efg-tools/efg/internal/analysis/sections"
 	"github.com/efg-tools/efg/internal/analysis/unfinished"
 	"github.com/efg-tools/efg/internal/analysis/waits"
@@ -283,6 +284,18 @@ func sectionTables(w io.Writer, rep *waits.Report, top int) {
 			name := "none"
 			if rows[i].Loop.Number != "" {
 				name = sections.LoopText(rows[i].Loop)
+			}
+			sectionRow(t, rep, &rows[i].SectionTimes, name)
+		}
+		t.Write(w)
+	}
+	if len(rep.Regions) > 0 {
+		rows := rep.Regions[:cutRows(w, "Regions: the same, without the regions in each", len(rep.Regions), top)]
+		t := sectionTable("region")
+		for i := range rows {
+			name := "outside of regions"
+			if len(rows[i].Region) > 0 {
+				name = regions.PathText(rows[i].Region)
 			}
 			sectionRow(t, rep, &rows[i].SectionTimes, name)
 		}

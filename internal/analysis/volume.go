@@ -1,6 +1,10 @@
 package analysis
 
-import "github.com/efg-tools/efg/signature"
+import (
+	"math"
+
+	"github.com/efg-tools/efg/signature"
+)
 
 // Volume is what events move; see the package comment.
 type Volume struct {
@@ -188,4 +192,19 @@ func (c *instance) filed(t *transfer, q *signature.Payload) uint64 {
 		return c.statusBytes(t)
 	}
 	return c.bytes(t, q)
+}
+
+// Portion is what some of the events of a node move if all of them move the same.
+func (v *Volume) Portion(events, all uint64) *Volume {
+	if events == all {
+		return v
+	}
+	of := func(n uint64) uint64 { return uint64(math.Round(float64(n) * float64(events) / float64(all))) }
+	if v.Sent%all == 0 && v.Received%all == 0 && v.Read%all == 0 && v.Written%all == 0 {
+		of = func(n uint64) uint64 { return n / all * events }
+	}
+	return &Volume{
+		Sent: of(v.Sent), Received: of(v.Received), Read: of(v.Read), Written: of(v.Written),
+		Messages: of(v.Messages), Receives: of(v.Receives), Unknown: of(v.Unknown),
+	}
 }

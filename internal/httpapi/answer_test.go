@@ -267,7 +267,7 @@ func TestMistakes(t *testing.T) {
 		"/v1/runs/halo/report?rank=5-2":          `400 rank=5-2: want ranks and ranges of ranks, as in 0-3,7`,
 		"/v1/runs/halo/report?rank=8":            `400 no rank 8: the run has ranks 0-7`,
 		"/v1/runs/halo/report?rank=0-2,1-3,5":    `400 rank=0-2,1-3,5: want each rank once`,
-		"/v1/runs/halo/report?by=node":           `400 by=node: want some of procedure, callsite, rank, findings`,
+		"/v1/runs/halo/report?by=node":           `400 by=node: want some of procedure, callsite, rank, region, findings`,
 		"/v1/runs/halo/matrix?bins=0":            `400 bins=0: want a number from 1 to 2048`,
 		"/v1/runs/halo/matrix?collectives=maybe": `400 collectives=maybe: want true or false`,
 		"/v1/runs/halo/graph?rank=9":             `400 no rank 9 in the run`,

@@ -73,7 +73,7 @@ var questions = map[string]question{
 	"/flows":      {[]string{"from", "to", "ranks", "most", "clock"}, askFlows},
 	"/flame":      {[]string{"of", "with", "clock"}, askFlame},
 	"/clocks":     {nil, askClocks},
-	"/efficiency": {[]string{"windows", "loops", "phases", "clock"}, askEfficiency},
+	"/efficiency": {[]string{"windows", "loops", "phases", "regions", "clock"}, askEfficiency},
 	"/whatif":     {[]string{"compute", "latency", "overhead", "bandwidth", "ideal", "balance", "network", "clock"}, askWhatif},
 	"/check":      {[]string{"clock"}, askCheck},
 	"/diff":       {[]string{"ranks", "with", "ranges"}, askDiff},
@@ -119,7 +119,15 @@ func askReport(q *query) answerer {
 				return nil, err
 			}
 		}
-		return jsondoc.NewReport(in.name, in.run, rep, by, found), nil
+		j := jsondoc.NewReport(in.name, in.run, rep, by, found)
+		if len(by) == 0 || slices.Contains(by, "region") {
+			byRegion, err := waits.ByRegion(in.run, procs, findings.Followed(in.run))
+			if err != nil {
+				return nil, err
+			}
+			j.Regions = jsondoc.NewRegions(byRegion)
+		}
+		return j, nil
 	})
 }
 
@@ -378,7 +386,7 @@ func (q *query) measure(name string, parse func(string) (float64, error)) *float
 const mostWindows = 10_000
 
 func askEfficiency(q *query) answerer {
-	parts, clock := efficiency.Parts{Windows: q.number("windows", 0, 0, mostWindows), Loops: q.flag("loops"), Phases: q.flag("phases")}, q.clock()
+	parts, clock := efficiency.Parts{Windows: q.number("windows", 0, 0, mostWindows), Loops: q.flag("loops"), Phases: q.flag("phases"), Regions: q.flag("regions")}, q.clock()
 	return asJSON(func(in *input) (any, error) {
 		if err := correct(in, in.run, clock); err != nil {
 			return nil, err

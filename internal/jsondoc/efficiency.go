@@ -35,6 +35,7 @@ type EfficiencyRun struct {
 	Windows       []EfficiencyWindow `json:"windows"`
 	Loops         []EfficiencyLoop   `json:"loops"`
 	Phases        []EfficiencyPhase  `json:"phases"`
+	Regions       []EfficiencyRegion `json:"regions"`
 	// End is where windows end because later calls have no times of their own, ns since the run
 	// began.
 	End *int64 `json:"end,omitempty"`
@@ -70,6 +71,11 @@ type EfficiencyPart struct {
 
 type EfficiencyLoop struct {
 	Loop LoopName `json:"loop"`
+	EfficiencyPart
+}
+
+type EfficiencyRegion struct {
+	Region []string `json:"region"` // the outermost first; none: outside of all
 	EfficiencyPart
 }
 
@@ -119,7 +125,7 @@ func NewEfficiency(paths []string, runs []*efficiency.Run, c *efficiency.Compari
 			File: paths[i], Ranks: r.Ranks, Time: r.Time, Setup: r.Setup, Useful: EfficiencyUseful{r.Useful, r.Most, r.MostRank, r.Least, r.LeastRank},
 			Parallel: r.Parallel(), LoadBalance: r.LoadBalance(), Communication: r.Communication(), Reason: r.Reason,
 			Computation: c.Computation[i], Global: c.Computation[i] * r.Parallel(), Speedup: c.Speedup[i], Untimed: r.Untimed, Windows: []EfficiencyWindow{},
-			Loops: []EfficiencyLoop{}, Phases: []EfficiencyPhase{}, End: r.End,
+			Loops: []EfficiencyLoop{}, Phases: []EfficiencyPhase{}, Regions: []EfficiencyRegion{}, End: r.End,
 		}
 		if r.Reason == "" {
 			serialisation, transfer := r.Serialisation(), r.Transfer()
@@ -131,6 +137,10 @@ func NewEfficiency(paths []string, runs []*efficiency.Run, c *efficiency.Compari
 		for i := range r.Loops {
 			l := &r.Loops[i]
 			k.Loops = append(k.Loops, EfficiencyLoop{*asLoopName(&l.Loop), asEfficiencyPart(&l.Part)})
+		}
+		for i := range r.Regions {
+			p := &r.Regions[i]
+			k.Regions = append(k.Regions, EfficiencyRegion{append([]string{}, p.Region...), asEfficiencyPart(&p.Part)})
 		}
 		for i := range r.Phases {
 			p := &r.Phases[i]

@@ -15,7 +15,9 @@ type Phases struct {
 	Incomplete int     `json:"incomplete"`
 	Rows       []Phase `json:"rows"`
 	Others     *Phase  `json:"others,omitempty"`
-	Setup      float64 `json:"setup"` // time in MPI_Init, MPI_Finalize and the like, summed over ranks
+	// Regions are those that the program names, if they were asked for.
+	Regions []Region `json:"regions,omitempty"`
+	Setup   float64  `json:"setup"` // time in MPI_Init, MPI_Finalize and the like, summed over ranks
 }
 
 type Phase struct {

@@ -29,6 +29,7 @@ type Report struct {
 	Ranks      []RankRow   `json:"ranks,omitempty"`
 	Imbalance  []Imbalance `json:"imbalance,omitempty"`
 	Waits      []Wait      `json:"waits,omitempty"`
+	Regions    []Region    `json:"regions,omitempty"`
 }
 
 // Sentence is one about the time of the run, and its evidence: a time that is part of another,
@@ -134,7 +135,7 @@ type Wait struct {
 }
 
 // ReportTables are the tables of a report.
-var ReportTables = []string{"procedure", "callsite", "rank"}
+var ReportTables = []string{"procedure", "callsite", "rank", "region"}
 
 // Lengths of the shorter lists.
 const (

@@ -26,6 +26,7 @@ type Waits struct {
 	Path         WaitPath    `json:"path"`
 	Loops        []WaitLoop  `json:"loops"`
 	Phases       []WaitPhase `json:"phases"`
+	Regions      []WaitNamed `json:"regions"`
 	Matched      WaitMatched `json:"matched"`
 	// Unfinished are calls that had not returned when the recording ended.
 	Unfinished []WaitUnfinished `json:"unfinished"`
@@ -131,6 +132,13 @@ type WaitPhase struct {
 	WaitSection
 }
 
+// WaitNamed is a region that the program names, without the regions in it.
+type WaitNamed struct {
+	Region  []string `json:"region"`  // the outermost first; none: outside of all
+	Waiting int64    `json:"waiting"` // of calls in it
+	WaitSection
+}
+
 type WaitPath struct {
 	Time  int64         `json:"time"`
 	Setup int64         `json:"setup"`
@@ -168,7 +176,7 @@ func NewWaits(path string, r *waits.Report) *Waits {
 	j := &Waits{
 		Schema: "efg-waits/1", File: path, Ranks: r.Ranks, Time: r.Time, MPI: r.MPI, Waiting: r.Waiting, Setup: r.Setup, SetupWaiting: r.SetupWaiting,
 		Bound: r.Bound, States: []WaitState{}, Rows: []WaitRow{}, ByRank: []WaitRank{},
-		Loops: []WaitLoop{}, Phases: []WaitPhase{}, Causes: []WaitCause{}, Path: WaitPath{Time: r.Path.Time, Setup: r.Path.Setup, Hops: r.Path.Hops, Rows: []WaitPathRow{}, Ranks: rankTimes(r.Path.Ranks)},
+		Loops: []WaitLoop{}, Phases: []WaitPhase{}, Regions: []WaitNamed{}, Causes: []WaitCause{}, Path: WaitPath{Time: r.Path.Time, Setup: r.Path.Setup, Hops: r.Path.Hops, Rows: []WaitPathRow{}, Ranks: rankTimes(r.Path.Ranks)},
 		Matched: WaitMatched{
 			Calls: m.Calls, Messages: m.Messages, Collectives: m.Collectives, Unmatched: m.Unmatched, Outside: m.Outside, Disagreeing: m.Disagreeing,
 			Unfinished: m.Unfinished, Incomplete: r.Ended, Untimed: r.Untimed, End: r.End,
@@ -198,6 +206,10 @@ func NewWaits(path string, r *waits.Report) *Waits {
 	j.Unfinished = make([]WaitUnfinished, len(r.Unfinished))
 	for i := range r.Unfinished {
 		j.Unfinished[i] = asUnfinished(&r.Unfinished[i])
+	}
+	for i := range r.Regions {
+		p := &r.Regions[i]
+		j.Regions = append(j.Regions, WaitNamed{append([]string{}, p.Region...), p.Waiting, asWaitSection(&p.SectionTimes)})
 	}
 	for _, p := range r.ByRank {
 		j.ByRank = append(j.ByRank, WaitRank{p.Rank, p.Time, p.MPI, p.Waiting, p.Caused})

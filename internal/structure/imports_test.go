@@ -55,10 +55,10 @@ var mayImport = map[string][]string{
 	"internal/analysis/clocks":     {"efg", "efg/runfile", "internal/analysis/match"},
 	"internal/analysis/whatif":     {"signature", "efg/runfile", "internal/analysis", "internal/analysis/match", "internal/analysis/waits", "internal/rankset"},
 	"internal/analysis/findings":   {"internal/analysis/unfinished", "efg/runfile", "internal/analysis", "internal/analysis/loops", "internal/analysis/sections", "internal/analysis/match", "internal/analysis/efficiency", "internal/analysis/waits", "internal/analysis/whatif", "internal/rankset", "internal/units"},
-	"internal/analysis/efficiency": {"signature", "efg/runfile", "internal/analysis", "internal/analysis/loops", "internal/analysis/match", "internal/analysis/phases", "internal/analysis/whatif"},
+	"internal/analysis/efficiency": {"signature", "internal/analysis/regions", "efg/runfile", "internal/analysis", "internal/analysis/loops", "internal/analysis/match", "internal/analysis/phases", "internal/analysis/whatif"},
 	"internal/analysis/unfinished": {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/waitfor"},
-	"internal/analysis/waits":      {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/loops", "internal/analysis/match", "internal/analysis/sections", "internal/analysis/unfinished"},
-	"internal/analysis/sections":   {"efg/runfile", "internal/analysis/loops", "internal/analysis/match", "internal/analysis/phases"},
+	"internal/analysis/waits":      {"signature", "internal/analysis/regions", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/loops", "internal/analysis/match", "internal/analysis/sections", "internal/analysis/unfinished"},
+	"internal/analysis/sections":   {"efg/runfile", "internal/analysis/regions", "internal/analysis/loops", "internal/analysis/match", "internal/analysis/phases"},
 	"internal/analysis/calltree":   {"efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/match", "internal/analysis/waits"},
 	"internal/analysis/flame":      {"efg", "efg/runfile", "internal/analysis", "internal/analysis/calltree", "internal/analysis/match", "internal/analysis/waits"},
 	"internal/analysis/flows":      {"signature", "efg/runfile", "reconstruct", "internal/analysis/match", "internal/analysis/waits"},
@@ -119,6 +119,7 @@ var mayImport = map[string][]string{
 
 // mayImportInTests says what else the tests of a package may import.
 var mayImportInTests = map[string][]string{
+	"internal/analysis/regions":    {"internal/testing/testrun"},
 	"internal/generate":            {"internal/analysis/diff", "internal/testing/groundtruth"},
 	"internal/replay":              {"internal/testing/groundtruth"},
 	"internal/importer/jsonl":      {"internal/testing/testrun", "reconstruct"},

@@ -9,6 +9,7 @@ import (
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/loops"
 	"github.com/efg-tools/efg/internal/analysis/phases"
+	"github.com/efg-tools/efg/internal/analysis/regions"
 )
 
 // Part has the times of a part of the program, in ns: of the Ranks that come there.
@@ -44,6 +45,12 @@ type LoopPart struct {
 type PhasePart struct {
 	Row         int
 	From, Until phases.Place
+	Part
+}
+
+// RegionPart is a region, with the regions in it.
+type RegionPart struct {
+	Region []string // names, the outermost first; none: outside of all regions
 	Part
 }
 
@@ -131,6 +138,26 @@ func Phases(run *runfile.Run, progress ...analysis.Progress) ([]PhasePart, error
 		r := &rep.Rows[i]
 		list = append(list, PhasePart{i + 1, r.From, r.Until, Part{
 			Ranks: r.Ranks, Time: int64(r.MostApp), Useful: int64(r.App - r.MPI), Most: int64(r.MostUseful), MostRank: r.MostUsefulRank,
+		}})
+	}
+	return list, nil
+}
+
+// Regions computes the times of each region, each followed by those in it: all threads together.
+func Regions(run *runfile.Run, progress ...analysis.Progress) ([]RegionPart, error) {
+	procs := make([]int, len(run.Procs))
+	for i := range procs {
+		procs[i] = i
+	}
+	rep, err := regions.New(run, procs, progress...)
+	if err != nil {
+		return nil, err
+	}
+	var list []RegionPart
+	for i := range rep.Rows {
+		r := &rep.Rows[i]
+		list = append(list, RegionPart{r.Names, Part{
+			Ranks: r.Ranks, Time: int64(r.MostTime), Useful: int64(r.Useful()), Most: int64(r.MostUseful), MostRank: r.MostRank,
 		}})
 	}
 	return list, nil

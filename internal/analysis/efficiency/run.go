@@ -36,9 +36,10 @@ type Run struct {
 	Reason string
 	// Windows divide the run into parts of equal time, if they were asked for.
 	Windows []Window
-	// Loops and Phases are parts of the program, if they were asked for.
-	Loops  []LoopPart
-	Phases []PhasePart
+	// Loops, Phases and Regions are parts of the program, if they were asked for.
+	Loops   []LoopPart
+	Phases  []PhasePart
+	Regions []RegionPart
 	// Untimed are calls without times in a run that has times.
 	Untimed uint64
 	// End is where windows end because later calls have no times of their own, ns since the run
@@ -78,8 +79,8 @@ func ratio(part float64, whole int64) float64 {
 
 // Parts are the parts of a run whose times are wanted, too.
 type Parts struct {
-	Windows       int // into how many parts of equal time to divide it, 0: none
-	Loops, Phases bool
+	Windows                int // into how many parts of equal time to divide it, 0: none
+	Loops, Phases, Regions bool
 }
 
 // New computes the times of a run.
@@ -95,6 +96,11 @@ func New(run *runfile.Run, parts Parts, progress ...analysis.Progress) (*Run, er
 	}
 	if parts.Phases {
 		if r.Phases, err = Phases(run, progress...); err != nil {
+			return nil, err
+		}
+	}
+	if parts.Regions {
+		if r.Regions, err = Regions(run, progress...); err != nil {
 			return nil, err
 		}
 	}

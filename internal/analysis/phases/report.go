@@ -235,7 +235,7 @@ func mainStream(p *analysis.Process) (main int, found *cuts) {
 func parts(p *analysis.Process, i int, c *cuts) (*split, error) {
 	s := &p.Data.Streams[i]
 	masks, varied := c.masks(), make([]bool, len(s.Nodes))
-	x, err := divide(p, s, c, masks, nil)
+	x, err := divide(p, i, c, masks, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -249,15 +249,16 @@ func parts(p *analysis.Process, i int, c *cuts) (*split, error) {
 	if !again {
 		return x, nil
 	}
-	return divide(p, s, c, masks, varied)
+	return divide(p, i, c, masks, varied)
 }
 
 // divide divides a stream. For the nodes in varied it sums what each event moves.
-func divide(p *analysis.Process, s *efg.Stream, c *cuts, masks []uint64, varied []bool) (*split, error) {
+func divide(p *analysis.Process, i int, c *cuts, masks []uint64, varied []bool) (*split, error) {
+	s := &p.Data.Streams[i]
 	f := efg.NewFoldedWalk(s, p.Data.Defs, masks)
 	x := newSplit(s, c, f)
 	if varied != nil {
-		x.byStep, x.volume = varied, volumes(p, s, f, varied)
+		x.byStep, x.volume = varied, p.StepVolumes(i, f, varied)
 	}
 	err := f.Each(func(steps []efg.Step) error {
 		clear(x.hasCut)
@@ -269,30 +270,6 @@ func divide(p *analysis.Process, s *efg.Stream, c *cuts, masks []uint64, varied 
 	}
 	x.finish()
 	return x, err
-}
-
-// volumes returns what single events of the nodes in varied move, by their words.
-func volumes(p *analysis.Process, s *efg.Stream, f *efg.FoldedWalk, varied []bool) func(*efg.Step) *analysis.Volume {
-	known := map[[2]int]*analysis.Volume{}
-	stream := 0
-	for i := range p.Data.Streams {
-		if &p.Data.Streams[i] == s {
-			stream = i
-		}
-	}
-	return func(at *efg.Step) *analysis.Volume {
-		if !varied[at.Node] {
-			return nil
-		}
-		key := [2]int{at.Node, at.Value}
-		v := known[key]
-		if v == nil {
-			v = &analysis.Volume{}
-			*v, _ = p.VolumeOf(stream, at.Node, f.Words(at), func(w int) []uint64 { return f.Vec(at, w) })
-			known[key] = v
-		}
-		return v
-	}
 }
 
 // alone reports whether all events of a node are in one kind of phase.
@@ -310,7 +287,7 @@ func (p *part) share(nodes []analysis.Node) *share {
 			s.calls += visits
 		}
 		if !p.counted(k) {
-			s.volume.Add(portion(&n.Volume, visits, n.Visits), 1)
+			s.volume.Add(n.Volume.Portion(visits, n.Visits), 1)
 		}
 		if n.Stats == nil || n.Stats.Count == 0 {
 			continue
@@ -329,21 +306,6 @@ func (p *part) share(nodes []analysis.Node) *share {
 		s.meeting += dur * float64(p.nodes[i].ends) / float64(visits)
 	}
 	return s
-}
-
-// portion is what some of the visits of a node move if all of them move the same.
-func portion(v *analysis.Volume, visits, all uint64) *analysis.Volume {
-	if visits == all {
-		return v
-	}
-	of := func(n uint64) uint64 { return uint64(math.Round(float64(n) * float64(visits) / float64(all))) }
-	if v.Sent%all == 0 && v.Received%all == 0 && v.Read%all == 0 && v.Written%all == 0 {
-		of = func(n uint64) uint64 { return n / all * visits }
-	}
-	return &analysis.Volume{
-		Sent: of(v.Sent), Received: of(v.Received), Read: of(v.Read), Written: of(v.Written),
-		Messages: of(v.Messages), Receives: of(v.Receives), Unknown: of(v.Unknown),
-	}
 }
 
 // all adds all events of a stream.

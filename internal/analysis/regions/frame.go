@@ -70,21 +70,22 @@ func newStack() *stack {
 	return &stack{frames: []Frame{{Parent: -1, Node: -1}}, known: map[frameKey]int32{}, fault: func(FaultKind, int32) {}}
 }
 
-// begin opens a region.
-func (s *stack) begin(node int, name, event uint64) {
+// begin opens a region; false if it is not kept.
+func (s *stack) begin(node int, name, event uint64) bool {
 	key := frameKey{s.top, node, name}
 	f, ok := s.known[key]
 	switch {
 	case s.beyond > 0 || !ok && (len(s.frames) == maxFrames || s.frames[s.top].Depth == maxDepth):
 		s.beyond++
 		s.lost = true
-		return
+		return false
 	case !ok:
 		f = int32(len(s.frames))
 		s.known[key] = f
 		s.frames = append(s.frames, Frame{Parent: s.top, Depth: s.frames[s.top].Depth + 1, Node: node, name: name})
 	}
 	s.frames[f].begun, s.top = event, f
+	return true
 }
 
 // end closes a region; the name is signature.Absent if the program gives none.

@@ -1,8 +1,6 @@
 package regions
 
 import (
-	"strings"
-
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/signature"
@@ -14,6 +12,7 @@ type Thread struct {
 	// Visits says how often the thread visits each node in each frame. An event that begins or ends a
 	// region is in the frame that was open before it.
 	Visits map[Place]uint64
+	Begun  map[int32]uint64 // how often each frame was begun
 	Faults []Fault
 	// Open is the frame in which the recording ends, if it is not known to be complete: what may have
 	// ended its regions is missing.
@@ -28,6 +27,9 @@ type Thread struct {
 	stack   *stack
 	sizes   map[*efg.Step]size
 	faultAt map[faultKey]int
+	volumes map[int32]*analysis.Volume // by frame: what events of the nodes in varied move
+	varied  []bool
+	volume  func(*efg.Step) *analysis.Volume // nil: not asked for
 
 	// Of the event at hand:
 	node  int
@@ -64,15 +66,42 @@ func Follow(p *analysis.Process, i int) (*Thread, error) {
 	if !Named(s) {
 		return nil, nil
 	}
+	actions := actionsOf(s)
+	return follow(p, i, actions, masks(actions), make([]bool, len(actions)))
+}
+
+// followVolumes is like Follow; it also adds up what the events of nodes move that are in several frames
+// and do not all move the same.
+func followVolumes(p *analysis.Process, i int) (*Thread, error) {
+	t, err := Follow(p, i)
+	if t == nil || err != nil {
+		return nil, err
+	}
+	frames, words, varied, again := make([]int, len(t.actions)), masks(t.actions), make([]bool, len(t.actions)), false
+	for at := range t.Visits {
+		frames[at.Node]++
+	}
+	for k := range frames {
+		if w := p.VolumeWords(i, k); w != 0 && frames[k] > 1 && p.VolumeByWords(i, k) {
+			words[k] |= w
+			varied[k], again = true, true
+		}
+	}
+	if !again {
+		return t, nil
+	}
+	return follow(p, i, t.actions, words, varied)
+}
+
+func follow(p *analysis.Process, i int, actions []action, words []uint64, varied []bool) (*Thread, error) {
+	s := &p.Data.Streams[i]
 	t := &Thread{
-		s: s, names: namesOf(p.Data), Visits: map[Place]uint64{}, actions: make([]action, len(s.Nodes)), stack: newStack(),
-		sizes: map[*efg.Step]size{}, faultAt: map[faultKey]int{},
+		s: s, names: namesOf(p.Data), Visits: map[Place]uint64{}, Begun: map[int32]uint64{}, actions: actions, stack: newStack(),
+		sizes: map[*efg.Step]size{}, faultAt: map[faultKey]int{}, volumes: map[int32]*analysis.Volume{}, varied: varied,
 	}
 	t.stack.fault = t.note
-	for k := range s.Nodes {
-		t.actions[k] = actionOf(&s.Nodes[k])
-	}
-	t.fold = efg.NewFoldedWalk(s, p.Data.Defs, masks(t.actions))
+	t.fold = efg.NewFoldedWalk(s, p.Data.Defs, words)
+	t.volume = p.StepVolumes(i, t.fold, varied)
 	err := t.fold.Each(func(steps []efg.Step) error {
 		clear(t.sizes)
 		t.run(steps, 1)
@@ -83,6 +112,14 @@ func Follow(p *analysis.Process, i int) (*Thread, error) {
 	}
 	t.finish()
 	return t, nil
+}
+
+func actionsOf(s *efg.Stream) []action {
+	list := make([]action, len(s.Nodes))
+	for k := range list {
+		list[k] = actionOf(&s.Nodes[k])
+	}
+	return list
 }
 
 // masks returns the words that decide which regions are open.
@@ -99,6 +136,7 @@ func masks(actions []action) []uint64 {
 // finish closes what is open at the end.
 func (t *Thread) finish() {
 	t.Frames, t.Lost = t.stack.frames, t.stack.lost
+	t.fold, t.volume, t.sizes = nil, nil, nil // what refers to the process
 	if t.s.End == efg.EndOpen || t.s.Dropped > 0 {
 		t.Open = t.stack.top
 		return
@@ -180,19 +218,34 @@ func (t *Thread) repeat(s *efg.Step, m uint64) {
 func (t *Thread) bulk(steps []efg.Step, n uint64) {
 	for i := range steps {
 		if s := &steps[i]; s.Times == 0 {
-			t.Visits[Place{t.stack.top, s.Node}] += n
+			t.visit(s, n)
 		} else {
 			t.bulk(s.Body, n*s.Times)
 		}
 	}
 }
 
+// visit counts an event that occurs n times.
+func (t *Thread) visit(s *efg.Step, n uint64) {
+	t.Visits[Place{t.stack.top, s.Node}] += n
+	if v := t.volume(s); v != nil {
+		sum := t.volumes[t.stack.top]
+		if sum == nil {
+			sum = &analysis.Volume{}
+			t.volumes[t.stack.top] = sum
+		}
+		sum.Add(v, n)
+	}
+}
+
 func (t *Thread) event(s *efg.Step, m uint64) {
-	t.Visits[Place{t.stack.top, s.Node}] += m
+	t.visit(s, m)
 	if a := t.actions[s.Node]; a != noAction {
 		t.node, t.name, t.times = s.Node, t.fold.Words(s)[nameWord], m
 		if a == begins {
-			t.stack.begin(s.Node, t.name, t.seq)
+			if t.stack.begin(s.Node, t.name, t.seq) {
+				t.Begun[t.stack.top] += m
+			}
 		} else {
 			t.stack.end(t.name)
 		}
@@ -204,16 +257,15 @@ func (t *Thread) event(s *efg.Step, m uint64) {
 func (t *Thread) Name(frame int32) string { return t.names.text(t.Frames[frame].name) }
 
 // Path is the names of a frame's regions, the outermost first.
-func (t *Thread) Path(frame int32) []string {
-	list := make([]string, t.Frames[frame].Depth)
-	for f := frame; f != Outside; f = t.Frames[f].Parent {
-		list[t.Frames[f].Depth-1] = t.Name(f)
+func (t *Thread) Path(frame int32) []string { return pathOf(t.Frames, t.names, frame) }
+
+func pathOf(frames []Frame, names *names, frame int32) []string {
+	list := make([]string, frames[frame].Depth)
+	for f := frame; f != Outside; f = frames[f].Parent {
+		list[frames[f].Depth-1] = names.text(frames[f].name)
 	}
 	return list
 }
-
-// PathText writes the names of regions, the outermost first, on one line.
-func PathText(names []string) string { return strings.Join(names, "/") }
 
 // FollowAll follows the regions of all threads of a process.
 func FollowAll(p *analysis.Process) ([]*Thread, error) {

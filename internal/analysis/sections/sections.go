@@ -1,6 +1,6 @@
-// Package sections says in which loop and in which phase of the program calls are, while the
-// calls of a run are visited: with the names of loops and the numbers of phases that the reports
-// about these have.
+// Package sections says in which loop, in which phase and in which region of the program calls are,
+// while the calls of a run are visited: with the names of loops and the numbers of phases that the
+// reports about these have.
 package sections
 
 import (
@@ -11,11 +11,12 @@ import (
 	"github.com/efg-tools/efg/internal/analysis/loops"
 	"github.com/efg-tools/efg/internal/analysis/match"
 	"github.com/efg-tools/efg/internal/analysis/phases"
+	"github.com/efg-tools/efg/internal/analysis/regions"
 )
 
-// Section is a part of the program: a loop, and a kind of phases. Both are indices, of Loops and
-// of Phases; -1 is none, or unknown.
-type Section struct{ Loop, Phase int32 }
+// Section is a part of the program: a loop, a kind of phases, and a region. Loop and Phase are indices, of
+// Loops and of Phases; -1 is none, or unknown. Region is a number of Regions.
+type Section struct{ Loop, Phase, Region int32 }
 
 // Sections are those of a run. Its memory grows with the graphs, not with the events.
 type Sections struct {
@@ -23,7 +24,9 @@ type Sections struct {
 	Loops []loops.Name
 	// Phases are the rows of the report about phases.
 	Phases []phases.Row
-	list   []Section // by number
+	// Regions are those that calls have been in so far.
+	Regions *regions.Paths
+	list    []Section // by number
 
 	loops   map[loops.Name]int32
 	numbers map[Section]int32
@@ -32,13 +35,15 @@ type Sections struct {
 
 // thread is where a thread is.
 type thread struct {
-	loops  *loops.Located
-	names  []int32 // of its loops, indices of Sections.Loops
-	phases *phases.Follower
-	nodes  []inLoop
-	last   int   // node of the last call, -1: there was none
-	now    known // the section of the call at hand
-	before known // and that of the computation before it
+	loops   *loops.Located
+	names   []int32 // of its loops, indices of Sections.Loops
+	phases  *phases.Follower
+	nodes   []inLoop
+	regions *regions.Follower
+	paths   regions.Numbers
+	last    int   // node of the last call, -1: there was none
+	now     known // the section of the call at hand
+	before  known // and that of the computation before it
 }
 
 // inLoop is the loop of a node, and that of the computation before it after the node that was last; -1 is
@@ -64,8 +69,8 @@ const None = 0
 
 // New finds the loops and phases of a run that is about to be walked.
 func New(run *runfile.Run, t *match.Trace) (*Sections, error) {
-	s := &Sections{loops: map[loops.Name]int32{}, numbers: map[Section]int32{}, threads: make([]thread, len(t.Threads))}
-	s.number(Section{-1, -1})
+	s := &Sections{Regions: regions.NewPaths(), loops: map[loops.Name]int32{}, numbers: map[Section]int32{}, threads: make([]thread, len(t.Threads))}
+	s.number(Section{-1, -1, 0})
 	numbering, err := phases.Number(run)
 	if err != nil {
 		return nil, err
@@ -83,6 +88,9 @@ func New(run *runfile.Run, t *match.Trace) (*Sections, error) {
 			i := streamOf(p, th)
 			if i == main {
 				x.phases = follower
+			}
+			if i >= 0 {
+				x.regions = regions.NewFollower(p.Facts.Data, i)
 			}
 			if err := x.locate(s, locator, p, i); err != nil {
 				return nil, err
@@ -145,6 +153,10 @@ func (s *Sections) Enter(c *match.Call) (before, in int32) {
 	if x.phases != nil {
 		phase = int32(x.phases.Row(c.Event))
 	}
+	region := int32(0)
+	if x.regions != nil {
+		region = x.paths.Of(x.regions, x.regions.At(c.Event), s.Regions)
+	}
 	own, gap := int32(-1), int32(-1)
 	switch {
 	case c.Node >= len(x.nodes):
@@ -158,7 +170,7 @@ func (s *Sections) Enter(c *match.Call) (before, in int32) {
 		own, gap = n.own, n.before
 	}
 	x.last = c.Node
-	return s.numberOf(Section{gap, phase}, &x.before), s.numberOf(Section{own, phase}, &x.now)
+	return s.numberOf(Section{gap, phase, region}, &x.before), s.numberOf(Section{own, phase, region}, &x.now)
 }
 
 // Now returns the number of the section of the call at hand.

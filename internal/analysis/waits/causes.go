@@ -57,6 +57,13 @@ type PhaseRow struct {
 	SectionTimes
 }
 
+// RegionRow is what a region has, without the regions in it.
+type RegionRow struct {
+	Region  []string // names, the outermost first; none: outside of all regions
+	Waiting int64    // of calls in it, whatever causes it
+	SectionTimes
+}
+
 // Path is the critical path: what determined the end of the run.
 type Path struct {
 	Time  int64 // without MPI_Init and MPI_Finalize, ns

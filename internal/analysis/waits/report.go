@@ -73,10 +73,12 @@ type Report struct {
 	// Causes add up to Waiting; the most expensive come first.
 	Causes []Cause
 	Path   Path
-	// Loops and Phases say how much of the caused waiting and of the critical path each of them has:
-	// by cost, and in the order of the program. Both add up to all.
+	// Loops, Phases and Regions say how much of the caused waiting and of the critical path each of
+	// them has: by cost, and in the order of the program. All add up to all. There are no Regions if
+	// the program names none.
 	Loops   []LoopRow
 	Phases  []PhaseRow
+	Regions []RegionRow
 	Matched match.Summary
 	// Unfinished are the calls that had not returned when the recording ended. They are not included
 	// elsewhere.
@@ -147,7 +149,8 @@ type builder struct {
 	sums     map[rowKey]*sum
 	sections *sections.Sections
 	delays   *delays
-	waiting  []int64 // by process
+	waiting  []int64         // by process
+	in       map[int32]int64 // by section
 	pairs    pairTimes
 	caused   []int64
 }
@@ -155,7 +158,7 @@ type builder struct {
 func newBuilder(run *runfile.Run, t *match.Trace, procs []int) (b *builder, err error) {
 	b = &builder{
 		Classifier: NewClassifier(t), trace: t, selected: make([]bool, len(t.Processes)), threads: make([]threadTimes, len(t.Threads)),
-		sites: match.NewSites(t), sums: map[rowKey]*sum{}, waiting: make([]int64, len(t.Processes)), caused: make([]int64, len(t.Processes)),
+		sites: match.NewSites(t), sums: map[rowKey]*sum{}, in: map[int32]int64{}, waiting: make([]int64, len(t.Processes)), caused: make([]int64, len(t.Processes)),
 	}
 	for _, p := range procs {
 		b.selected[p] = true
@@ -216,6 +219,7 @@ func (b *builder) add(c *match.Call, i *Instance, selected bool) {
 	}
 	if !i.State.Apart() {
 		b.waiting[p.Number] += i.Time
+		b.in[b.sections.Now(c.Thread)] += i.Time
 		if i.Culprit != nil {
 			b.pairs.add(p.Rank, rank, i.Time)
 		}
@@ -244,7 +248,7 @@ func (b *builder) finish(texts []Place) *Report {
 	r.Pairs = b.pairs.finish()
 	regions := b.delays.regionTexts(texts)
 	r.Causes, r.Path = b.delays.causes(regions), b.delays.path(regions)
-	r.Loops, r.Phases = b.delays.bySection()
+	r.Loops, r.Phases, r.Regions = b.delays.bySection(b.in)
 	var states [States]StateRow
 	for key, s := range b.sums {
 		row := Row{

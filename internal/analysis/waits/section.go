@@ -10,7 +10,7 @@ import (
 // sectionSum adds up what a loop or a kind of phases has.
 type sectionSum struct {
 	costSum
-	path, total int64
+	path, total, waiting int64
 }
 
 // sectionSums are those of the loops or phases with an index, -1 for none of them.
@@ -23,25 +23,30 @@ func (s sectionSums) at(i int32) *sectionSum {
 	return s[i]
 }
 
-// bySection divides costs and the critical path, which must be known, among loops and phases.
-func (d *delays) bySection() ([]LoopRow, []PhaseRow) {
-	byLoop, byPhase := sectionSums{}, sectionSums{}
-	both := func(section int32, f func(s *sectionSum)) {
+// bySection divides costs and the critical path, which must be known, among loops, phases and regions;
+// waiting is by section.
+func (d *delays) bySection(waiting map[int32]int64) ([]LoopRow, []PhaseRow, []RegionRow) {
+	byLoop, byPhase, byRegion := sectionSums{}, sectionSums{}, sectionSums{}
+	each := func(section int32, f func(s *sectionSum)) {
 		x := d.b.sections.At(section)
 		f(byLoop.at(x.Loop))
 		f(byPhase.at(x.Phase))
+		f(byRegion.at(x.Region))
 	}
 	for i := range d.costs.list {
 		c := &d.costs.list[i]
-		both(c.section, func(s *sectionSum) { s.add(d, c.cause, &c.value) })
+		each(c.section, func(s *sectionSum) { s.add(d, c.cause, &c.value) })
 	}
 	for section, t := range d.onPath {
-		both(section, func(s *sectionSum) { s.path += t })
+		each(section, func(s *sectionSum) { s.path += t })
 	}
 	for section, t := range d.totals.sections {
-		both(int32(section), func(s *sectionSum) { s.total += t })
+		each(int32(section), func(s *sectionSum) { s.total += t })
 	}
-	return d.loopRows(byLoop), d.phaseRows(byPhase)
+	for section, t := range waiting {
+		each(section, func(s *sectionSum) { s.waiting += t })
+	}
+	return d.loopRows(byLoop), d.phaseRows(byPhase), d.regionRows(byRegion)
 }
 
 func (d *delays) loopRows(sums sectionSums) []LoopRow {
@@ -77,6 +82,21 @@ func (d *delays) phaseRows(sums sectionSums) []PhaseRow {
 		list = append(list, row)
 	}
 	slices.SortFunc(list, func(x, y PhaseRow) int { return cmp.Compare(uint(x.Row-1), uint(y.Row-1)) })
+	return list
+}
+
+func (d *delays) regionRows(sums sectionSums) []RegionRow {
+	paths := d.b.sections.Regions.List()
+	if len(paths) < 2 {
+		return nil
+	}
+	var list []RegionRow
+	for i, s := range sums {
+		if !s.empty() || s.waiting > 0 {
+			list = append(list, RegionRow{paths[i].Names, s.waiting, s.times(d)})
+		}
+	}
+	slices.SortFunc(list, func(x, y RegionRow) int { return slices.Compare(x.Region, y.Region) })
 	return list
 }
 

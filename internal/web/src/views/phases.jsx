@@ -7,12 +7,55 @@ import { Table } from "../table.jsx";
 
 export function Phases({ id }) {
   const phases = useStored(address(id, "phases"));
+  const regions = useStored(address(id, "report", { by: "region" }));
   return (
     <>
       <h2>Phases</h2>
       <Wait on={phases}>{(p) => <Both phases={p} />}</Wait>
+      <Wait on={regions}>{(r) => <Regions report={r} />}</Wait>
     </>
   );
+}
+
+// Regions are those that the program names, if it does.
+function Regions({ report }) {
+  if (!report.regions?.length) return null;
+  const rows = report.regions.map((r, row) => ({ ...r, row }));
+  return (
+    <>
+      <h2>Regions</h2>
+      <Note>{`${plural(rows.length - 1, "region")} that the program names; each includes those in it`}</Note>
+      <Table name="regions" caption="regions" rows={rows} columns={regionColumns(rows)} />
+    </>
+  );
+}
+
+const nameOf = (r) => (r.region.length ? r.region.join("/") : "outside of regions");
+
+function regionColumns(rows) {
+  const about = (r) => (r.time.about ? "~" : "");
+  const indent = (r) => `${Math.max(0, r.region.length - 1) * 1.2}em`;
+  const list = [
+    { head: "region", value: (r) => r.row, text: nameOf, cell: (r) => <span class="indent" title={nameOf(r)} style={{ paddingLeft: indent(r) }}>{r.region.at(-1) ?? nameOf(r)}</span> },
+    { head: "visits", right: true, value: (r) => r.visits, text: (r) => grouped(r.visits) },
+    { head: "ranks", right: true, value: (r) => r.ranks, text: (r) => grouped(r.ranks) },
+    { head: "calls", right: true, value: (r) => r.all.calls, text: (r) => grouped(r.all.calls) },
+    { head: "sent", right: true, value: (r) => r.all.sent, text: (r) => byteCell(r.all.sent) },
+  ];
+  if (!rows[0].time) return list;
+  const most = Math.max(1, ...rows.map((r) => perRank(r, r.all.time)));
+  list.push(
+    { head: "time/rank", right: true, value: (r) => perRank(r, r.all.time), text: (r) => about(r) + nanos(perRank(r, r.all.time)), bar: (r) => perRank(r, r.all.time) / most },
+    { head: "own", right: true, value: (r) => perRank(r, r.own.time), text: (r) => about(r) + nanos(perRank(r, r.own.time)) },
+    { head: "MPI", right: true, value: (r) => r.all.mpi / r.all.time, text: (r) => percent(r.all.mpi, r.all.time) },
+  );
+  if (rows[0].all.waiting !== undefined) list.push({ head: "waiting", right: true, value: (r) => r.all.waiting / r.all.time, text: (r) => percent(r.all.waiting, r.all.time) });
+  list.push(
+    { head: "longest", right: true, value: (r) => r.time.most_useful, text: (r) => about(r) + nanos(r.time.most_useful) },
+    { head: "of rank", right: true, value: (r) => r.time.most_rank, text: (r) => String(r.time.most_rank) },
+    { head: "balance", right: true, value: (r) => r.time.load_balance, text: (r) => percent(r.time.load_balance, 1) },
+  );
+  return list;
 }
 
 function Both({ phases }) {

@@ -1,0 +1,76 @@
+package regions
+
+import (
+	"github.com/efg-tools/efg/efg"
+)
+
+// Follower says in which region the events of a thread are, one after another.
+type Follower struct {
+	actions []action
+	walk    *efg.Walker
+	stack   *stack
+	names   *names
+	next    uint64 // number of the next event to look at
+	ended   bool
+}
+
+// NewFollower returns a follower of Data.Streams[i] of a process; nil if no regions begin or end there.
+func NewFollower(p *efg.Process, i int) *Follower {
+	s := &p.Streams[i]
+	if !Named(s) {
+		return nil
+	}
+	f := &Follower{actions: actionsOf(s), stack: newStack(), names: namesOf(p)}
+	f.walk = s.WalkWords(p.Defs, masks(f.actions))
+	return f
+}
+
+// At returns the number of the frame in which an event is; one that begins or ends a region is in the
+// frame that is open before it. The numbers of the events must not descend. The frame of an event that the
+// stream does not have is that of its end. A follower that is nil finds everything Outside.
+func (f *Follower) At(event uint64) int32 {
+	if f == nil {
+		return Outside
+	}
+	for f.next < event && !f.ended {
+		if f.ended = !f.walk.Next(); f.ended {
+			break
+		}
+		if a := f.actions[f.walk.Node()]; a != noAction {
+			f.apply(a)
+		}
+		f.next++
+	}
+	return f.stack.top
+}
+
+// After returns the frame in which an event leaves the thread: see At.
+func (f *Follower) After(event uint64) int32 { return f.At(event + 1) }
+
+func (f *Follower) apply(a action) {
+	words := f.walk.Words()
+	switch {
+	case words == nil: // the walk ends there
+	case a == begins:
+		f.stack.begin(f.walk.Node(), words[nameWord], f.next)
+	default:
+		f.stack.end(words[nameWord])
+	}
+}
+
+// Frames is the number of frames so far.
+func (f *Follower) Frames() int { return len(f.stack.frames) }
+
+// Path is the names of a frame's regions, the outermost first.
+func (f *Follower) Path(frame int32) []string { return pathOf(f.stack.frames, f.names, frame) }
+
+// Numbers are the numbers of a follower's frames, as far as they were asked for.
+type Numbers struct{ list []int32 }
+
+// Of is the number of a frame.
+func (n *Numbers) Of(f *Follower, frame int32, paths *Paths) int32 {
+	for int(frame) >= len(n.list) {
+		n.list = append(n.list, paths.Number(f.Path(int32(len(n.list)))))
+	}
+	return n.list[frame]
+}
