@@ -239,17 +239,20 @@ func (e *Event) appendSite(b []byte, st *style) []byte {
 
 // appendPath appends, in JSON, the call path, if it was recorded.
 func (e *Event) appendPath(b []byte) []byte {
-	for i, call := range e.Path() {
-		sep := `,"path":[`
-		if i > 0 {
-			sep = ","
-		}
-		b = appendJSONString(append(b, sep...), call)
-	}
-	if len(e.Path()) > 0 {
-		b = append(b, ']')
+	if path := e.Path(); path != nil {
+		b = AppendJSONPath(append(b, `,"path":`...), path)
 	}
 	return b
+}
+
+// AppendJSONPath appends a call path as an array.
+func AppendJSONPath(b []byte, path []string) []byte {
+	sep := byte('[')
+	for _, call := range path {
+		b = appendJSONString(append(b, sep), call)
+		sep = ','
+	}
+	return append(b, ']')
 }
 
 // appendEvent appends all of an event except what precedes the procedure.

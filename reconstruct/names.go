@@ -227,6 +227,18 @@ func (n *Names) Call(site uint64) string {
 	return n.Place(site)
 }
 
+// SplitCall splits the text of a call, "exchange in main halo.c:88", into the functions, the outermost
+// first, and the place of the call.
+func SplitCall(call string) (functions []string, place string) {
+	i := strings.LastIndexByte(call, ' ')
+	if i < 0 {
+		return nil, call
+	}
+	functions = strings.Split(call[:i], " in ")
+	slices.Reverse(functions)
+	return functions, call[i+1:]
+}
+
 // TypeSize returns the size in bytes of a datatype.
 func (n *Names) TypeSize(word uint64) (size uint64, ok bool) {
 	if k, isConst := signature.ConstNumber(word); isConst {

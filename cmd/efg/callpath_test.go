@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -96,24 +97,85 @@ func callsiteRows(t *testing.T, file string, options ...string) map[callsiteRow]
 	return rows
 }
 
+type eventPath struct {
+	Op   string
+	Path []string
+}
+
+// eventPaths are the call paths of all events.
+func eventPaths(t *testing.T, file string) (list []eventPath) {
+	t.Helper()
+	out, errOut, status := efgRun(t, nil, "reconstruct", file, "--format", "jsonl")
+	if status != 0 {
+		t.Fatal(errOut)
+	}
+	for line := range strings.Lines(out) {
+		var e eventPath
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// Conditions on call paths, and columns with them, are those of the events.
+func TestPathQueries(t *testing.T) {
+	m := mpis[0]
+	file := filepath.Join(t.TempDir(), "a.efg")
+	runOK(t, m, "-o", file, "--callpath", compileMPI(t, m, "../../../testdata/c/paths.c"))
+	count := func(call func(text string) bool) (n int) {
+		for _, e := range eventPaths(t, file) {
+			if slices.ContainsFunc(e.Path, call) {
+				n++
+			}
+		}
+		return n
+	}
+	all := count(func(string) bool { return true })
+	left := count(func(c string) bool { return strings.HasPrefix(c, "left ") })
+	sides := count(func(c string) bool { return strings.HasPrefix(c, "left ") || strings.HasPrefix(c, "one ") })
+	eighties := count(func(c string) bool { return strings.Contains(c, " paths.c:8") })
+	if left == 0 || sides <= left || eighties == 0 || all <= sides {
+		t.Fatalf("%d events: %d, %d, %d", all, left, sides, eighties)
+	}
+	for condition, want := range map[string]int{
+		"PATH = left": left, "PATH = 'LEFT'": left, "PATH != 'left'": all - left, "PATH IN (left, one)": sides,
+		"PATH ~ '^(left|one) '": sides, "PATH !~ '^left '": all - left, "PATH = 'paths.c:8*'": eighties, "PATH = nowhere": 0,
+	} {
+		out, errOut, status := efgRun(t, nil, "query", file, "SELECT COUNT OF OPERATIONS WHERE "+condition, "--format", "jsonl")
+		if status != 0 || strings.TrimSpace(out) != fmt.Sprintf(`{"count":%d}`, want) {
+			t.Errorf("%s: status %d, %s%s, want %d", condition, status, out, errOut, want)
+		}
+	}
+	for statement, want := range map[string]int{
+		"select count(*) from events where exists (select 1 from json_each(events.path) where value like 'left %')":  left,
+		"select sum(visits) from nodes where exists (select 1 from json_each(nodes.path) where value like 'left %')": left,
+	} {
+		out, errOut, status := efgRun(t, nil, "sql", file, statement, "--format", "csv")
+		if lines := strings.Fields(out); status != 0 || len(lines) < 2 || lines[len(lines)-1] != fmt.Sprint(want) {
+			t.Errorf("%s: status %d, %s%s, want %d", statement, status, out, errOut, want)
+		}
+	}
+	for depth, want := range map[string]bool{"1": false, "2": true} {
+		out, errOut, status := efgRun(t, nil, "query", file, "SELECT COUNT GROUP BY PATH", "--format", "jsonl", "--site-depth", depth)
+		if status != 0 || strings.Contains(out, "meet paths.c:18 ← left paths.c:89 ← ") != want {
+			t.Errorf("depth %s: status %d, %s%s", depth, status, out, errOut)
+		}
+	}
+	out, errOut, status := efgRun(t, nil, "query", file, "SELECT SENDS WHERE PATH ~ '('")
+	if status != 2 || !strings.Contains(errOut, "regular expression") {
+		t.Errorf("status %d: %s%s", status, out, errOut)
+	}
+}
+
 // The tree of calls is what counting the events by their paths gives.
 func TestCallTree(t *testing.T) {
 	m := mpis[0]
 	file := filepath.Join(t.TempDir(), "a.efg")
 	runOK(t, m, "-o", file, "--callpath", compileMPI(t, m, "../../../testdata/c/paths.c"))
 	want := map[string]uint64{}
-	out, errOut, status := efgRun(t, nil, "reconstruct", file, "--format", "jsonl")
-	if status != 0 {
-		t.Fatal(errOut)
-	}
-	for line := range strings.Lines(out) {
-		var e struct {
-			Op   string
-			Path []string
-		}
-		if err := json.Unmarshal([]byte(line), &e); err != nil {
-			t.Fatal(err)
-		}
+	for _, e := range eventPaths(t, file) {
 		key, at := "", ""
 		for _, call := range e.Path {
 			i := strings.LastIndex(call, " ")
@@ -139,7 +201,7 @@ func TestCallTree(t *testing.T) {
 			Waiting        *int64
 		}
 	}
-	out, errOut, status = efgRun(t, nil, "report", file, "--tree", "--json")
+	out, errOut, status := efgRun(t, nil, "report", file, "--tree", "--json")
 	if err := json.Unmarshal([]byte(out), &doc); err != nil || status != 0 {
 		t.Fatalf("status %d: %v: %s", status, err, errOut)
 	}

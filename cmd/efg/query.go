@@ -18,6 +18,7 @@ import (
 
 func newQuery() *cobra.Command {
 	var format, clock string
+	var depth siteDepth
 	cmd := &cobra.Command{
 		Use:   "query FILE QUERY",
 		Short: "Select or count operations and messages",
@@ -39,7 +40,7 @@ as written by efg reconstruct.`,
 		Args:              argCount(cobra.ExactArgs(2)),
 		ValidArgsFunction: completeRuns(1, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := queryRun(args[0], args[1], format, clock, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			err := queryRun(args[0], args[1], format, clock, depth, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			var wrong *query.Error
 			if errors.As(err, &wrong) {
 				return &exitError{2, err}
@@ -48,12 +49,13 @@ as written by efg reconstruct.`,
 		},
 	}
 	clockFlag(cmd, &clock)
+	depth.flag(cmd)
 	cmd.Flags().StringVar(&format, "format", "", "jsonl, text or mtf")
 	completeWords(cmd, "format", "jsonl", "text", "mtf")
 	return cmd
 }
 
-func queryRun(path, text, format, clock string, out, errOut io.Writer) error {
+func queryRun(path, text, format, clock string, depth siteDepth, out, errOut io.Writer) error {
 	format = eventFormat(format, out)
 	write, err := eventWriter(format)
 	if err != nil {
@@ -71,6 +73,7 @@ func queryRun(path, text, format, clock string, out, errOut io.Writer) error {
 		return err
 	}
 	defer r.Close()
+	r = depth.of(r, path, errOut)
 	if err := checkClock(clock); err != nil {
 		return err
 	}

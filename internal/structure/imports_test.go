@@ -60,7 +60,7 @@ var mayImport = map[string][]string{
 	"internal/analysis/waits":      {"signature", "internal/analysis/regions", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/loops", "internal/analysis/match", "internal/analysis/sections", "internal/analysis/unfinished"},
 	"internal/analysis/sections":   {"efg/runfile", "internal/analysis/regions", "internal/analysis/loops", "internal/analysis/match", "internal/analysis/phases"},
 	"internal/analysis/calltree":   {"efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/match", "internal/analysis/waits"},
-	"internal/analysis/flame":      {"efg", "efg/runfile", "internal/analysis", "internal/analysis/calltree", "internal/analysis/match", "internal/analysis/waits"},
+	"internal/analysis/flame":      {"efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/calltree", "internal/analysis/match", "internal/analysis/waits"},
 	"internal/analysis/flows":      {"signature", "efg/runfile", "reconstruct", "internal/analysis/match", "internal/analysis/waits"},
 	"internal/analysis/timeline":   {"signature", "efg", "efg/runfile", "reconstruct", "internal/palette"},
 	"internal/analysis/query":      {"signature", "efg", "efg/runfile", "reconstruct", "internal/analysis", "internal/analysis/topology"},

@@ -24,6 +24,7 @@ COLUMNS = {
         "t1": "integer",
         "args": "JSON",
         "out": "JSON",
+        "path": "JSON",
     },
     "messages": {
         "send_rank": "integer",
@@ -59,6 +60,7 @@ COLUMNS = {
         "time_min": "integer",
         "time_max": "integer",
         "gap": "integer",
+        "path": "JSON",
     },
     "nodes": {
         "rank": "integer",
@@ -70,6 +72,7 @@ COLUMNS = {
         "func": "text",
         "error": "text",
         "args": "text",
+        "path": "JSON",
     },
     "edges": {
         "rank": "integer",

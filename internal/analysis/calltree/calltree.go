@@ -173,7 +173,7 @@ func Frames(path []string, op string) []Frame {
 			list = append(list, Frame{Kind: Cut, Name: call})
 			continue
 		}
-		functions, place := SplitCall(call)
+		functions, place := reconstruct.SplitCall(call)
 		for _, f := range functions {
 			list = append(list, Frame{Function, f, at})
 			at = ""
@@ -184,18 +184,6 @@ func Frames(path []string, op string) []Frame {
 		at = place
 	}
 	return append(list, Frame{Procedure, op, at})
-}
-
-// SplitCall splits "exchange in main halo.c:88" into the functions, the outermost first, and the place of
-// the call.
-func SplitCall(call string) (functions []string, place string) {
-	i := strings.LastIndexByte(call, ' ')
-	if i < 0 {
-		return nil, call
-	}
-	functions = strings.Split(call[:i], " in ")
-	slices.Reverse(functions)
-	return functions, call[i+1:]
 }
 
 // File is the file of a place: of "halo.c:88" or "module+0x1234".

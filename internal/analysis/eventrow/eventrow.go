@@ -19,7 +19,8 @@ const Fields = analysis.CommField | analysis.BytesField | analysis.TagField
 type Node struct {
 	Proc                         *signature.Proc // nil if it is not in this version's table
 	Op, Class, Site, Func, Error string
-	PMPI                         bool // called by its PMPI_ name
+	PMPI                         bool   // called by its PMPI_ name
+	Path                         string // call path, a JSON array as in JSON Lines
 }
 
 // Nodes describes the nodes of a stream of a process.
@@ -43,6 +44,9 @@ func node(from *efg.Node, names *reconstruct.Names) Node {
 	}
 	if c := header.ErrorClass(); c != 0 {
 		n.Error = reconstruct.ErrorName(c)
+	}
+	if path := names.Path(from.Words[1]); path != nil {
+		n.Path = string(reconstruct.AppendJSONPath(nil, path))
 	}
 	return n
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/efg-tools/efg/internal/analysis/calltree"
 	"github.com/efg-tools/efg/internal/analysis/match"
 	"github.com/efg-tools/efg/internal/analysis/waits"
+	"github.com/efg-tools/efg/reconstruct"
 )
 
 // Measure is what is summed.
@@ -255,7 +256,7 @@ func (b *builder) frames(l leaf) []Node {
 		path = []string{l.site}
 	}
 	site := path[len(path)-1]
-	_, place := calltree.SplitCall(site)
+	_, place := reconstruct.SplitCall(site)
 	var list []Node
 	if len(path) == 1 {
 		list = append(list, Node{Name: cmp.Or(calltree.File(place), "unknown"), Kind: File})

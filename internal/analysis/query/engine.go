@@ -17,7 +17,8 @@ type engine struct {
 	run       *runfile.Run
 	rebuilder *reconstruct.Run
 	fields    analysis.Fields
-	texts     bool // sites or names of communicators are needed
+	texts     bool // names are needed, of callsites or communicators
+	paths     bool // call paths are
 	traced    bool // the times of single calls were recorded
 	byEvents  bool // the graph is not sufficient
 	sets      []*rankSet
@@ -90,6 +91,8 @@ func (e *engine) findFields() {
 		}
 		e.fields |= f.needs
 		e.texts = e.texts || f.name == "SITE" || f.name == "COMM"
+		e.paths = e.paths || f.name == "PATH"
+		e.texts = e.texts || e.paths
 	}
 	for _, f := range e.Query.fields {
 		use(f.field)
@@ -127,6 +130,8 @@ func (e *engine) processes() []int {
 // nodeFacts are what the events of a node have in common.
 type nodeFacts struct {
 	op, site, failure string
+	path              string   // the last call first
+	calls             []string // of the path, and the functions and places of these
 	names             *reconstruct.Names
 }
 
@@ -158,7 +163,27 @@ func (r *reader) node(i, k int) *nodeFacts {
 	if r.texts {
 		f.site = r.names.Place(n.Words[1])
 	}
+	if r.paths {
+		f.path, f.calls = r.path(n.Words[1])
+	}
 	return f
+}
+
+// path returns the text of a call path and what conditions compare with; of the whole path, unless the
+// run tells callsites apart by less.
+func (r *reader) path(site uint64) (text string, calls []string) {
+	if r.Data.SiteDepth > 0 {
+		site = r.Callsite(site)
+	}
+	path := r.names.Path(site)
+	if path == nil {
+		path = []string{r.names.Call(site)}
+	}
+	for _, call := range path {
+		functions, place := reconstruct.SplitCall(call)
+		calls = append(append(append(calls, call), functions...), place)
+	}
+	return r.names.Site(site), calls
 }
 
 // possible reports whether events of the node may match, without examining the attributes in

@@ -3,6 +3,7 @@ package query
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,7 +35,9 @@ type field struct {
 	// number and word return the value; false if there is none or it is unknown.
 	number func(*item) (int64, bool)
 	word   func(*item) string
-	needs  analysis.Fields
+	// parts returns the texts one of which a condition has to hold for, if that is not word.
+	parts func(*item) []string
+	needs analysis.Fields
 	// event is set if it differs between events of a node and the graph does not say how.
 	event, clock bool
 	total, group bool   // may be summed, may be grouped by
@@ -89,6 +92,7 @@ var fields = []*field{
 	{name: "OP", names: []string{"PROCEDURE"}, text: true, word: func(i *item) string { return i.node.op }, group: true},
 	{name: "CLASS", text: true, word: func(i *item) string { return i.op.Class }, group: true},
 	{name: "SITE", text: true, word: func(i *item) string { return i.node.site }, group: true},
+	{name: "PATH", text: true, word: func(i *item) string { return i.node.path }, parts: func(i *item) []string { return i.node.calls }, group: true},
 	{name: "COMM", text: true, word: commText, needs: analysis.CommField, group: true},
 	{name: "ERROR", text: true, word: func(i *item) string { return i.node.failure }, group: true},
 	{name: "SEQ", number: func(i *item) (int64, bool) { return int64(i.seq), true }, event: true},
@@ -96,6 +100,14 @@ var fields = []*field{
 	{name: "END", number: func(i *item) (int64, bool) { return i.end, i.timed }, event: true, clock: true, unit: "time"},
 	{name: "DURATION", number: func(i *item) (int64, bool) { return i.end - i.start, i.timed }, event: true, clock: true, unit: "time"},
 	{name: "TIME", total: true, unit: "time"},
+}
+
+// holds reports whether a condition holds for the text of an operation, or for one of its texts.
+func (f *field) holds(i *item, condition func(string) bool) bool {
+	if f.parts != nil {
+		return slices.ContainsFunc(f.parts(i), condition)
+	}
+	return condition(f.word(i))
 }
 
 // commText is the name of the communicator, window or file.

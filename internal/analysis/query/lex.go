@@ -97,7 +97,7 @@ func (l *lexer) next() (token, error) {
 		l.at = at + n + 2
 		return token{textToken, at, l.text[at+1 : at+1+n]}, nil
 	}
-	for _, sign := range []string{"<=", ">=", "<>", "!=", "<", ">", "=", "(", ")", ",", "-", "*"} {
+	for _, sign := range []string{"<=", ">=", "<>", "!=", "!~", "~", "<", ">", "=", "(", ")", ",", "-", "*"} {
 		if strings.HasPrefix(l.text[at:], sign) {
 			l.at += len(sign)
 			return token{signToken, at, sign}, nil

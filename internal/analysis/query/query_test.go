@@ -209,7 +209,7 @@ func TestMistakes(t *testing.T) {
 		{"SELECT SENDS WHERE SIZE > 4 furlongs", "                            ^", `want FOR, AMONG`},
 		{"SELECT SENDS WHERE SIZE > 4furlongs", "                          ^", `4furlongs is no number of size`},
 		{"SELECT SENDS WHERE WEIGHT > 4", "                   ^", `want a field to compare (SIZE, SENT,`},
-		{"SELECT SENDS WHERE OP < MPI_Send", "                      ^", `OP is a text: want =, != or IN`},
+		{"SELECT SENDS WHERE OP < MPI_Send", "                      ^", `OP is a text: want =, !=, ~, !~ or IN`},
 		{"SELECT SENDS WHERE (SIZE > 4", "                            ^", `want ), not the end`},
 		{"SELECT SENDS WHERE OP = 'x", "                        ^", `the quote is not closed`},
 		{"SELECT SENDS WHERE START > 4", "                           ^", `4 has no unit: want ns, us, ms, s or min`},

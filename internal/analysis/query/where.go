@@ -1,7 +1,10 @@
 package query
 
 import (
+	"errors"
 	"path"
+	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 )
@@ -68,7 +71,7 @@ func (p *parser) not() (condition, error) {
 	return p.comparison()
 }
 
-// comparison reads FIELD op value, FIELD [NOT] BETWEEN a AND b, FIELD [NOT] IN (…).
+// comparison reads FIELD op value, FIELD ~ 'pattern', FIELD [NOT] BETWEEN a AND b, FIELD [NOT] IN (…).
 func (p *parser) comparison() (condition, error) {
 	at := p.tok.at
 	f, err := p.fieldName("to compare", func(f *field) bool { return f.number != nil || f.word != nil })
@@ -110,23 +113,49 @@ var comparisons = map[string]func(a, b int64) bool{
 func (p *parser) compare(f *field) (condition, error) {
 	t := p.tok
 	how := comparisons[t.text]
+	if f.text && t.kind == signToken && (t.text == "~" || t.text == "!~") {
+		return p.search(f)
+	}
 	switch {
 	case how == nil || t.kind != signToken:
-		return nil, p.errorAt(t.at, "want a comparison (<, <=, =, !=, >=, >, BETWEEN, IN), not %v", t)
+		return nil, p.errorAt(t.at, "want a comparison (<, <=, =, !=, >=, >, ~, !~, BETWEEN, IN), not %v", t)
 	case f.text && t.text != "=" && t.text != "!=" && t.text != "<>":
-		return nil, p.errorAt(t.at, "%s is a text: want =, != or IN", f.name)
+		return nil, p.errorAt(t.at, "%s is a text: want =, !=, ~, !~ or IN", f.name)
 	}
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
 	v, err := p.value(f)
 	if f.text {
-		return func(i *item) bool { return matchText(v.text, f.word(i)) == (t.text == "=") }, err
+		same := func(text string) bool { return matchText(v.text, text) }
+		return func(i *item) bool { return f.holds(i, same) == (t.text == "=") }, err
 	}
 	return func(i *item) bool {
 		n, ok := f.number(i)
 		return ok && how(n, v.number)
 	}, err
+}
+
+// search reads FIELD ~ 'regular expression', or !~.
+func (p *parser) search(f *field) (condition, error) {
+	wanted := p.tok.text == "~"
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	at := p.tok.at
+	v, err := p.value(f)
+	if err != nil {
+		return nil, err
+	}
+	pattern, err := regexp.Compile("(?i)" + v.text)
+	if err != nil {
+		var wrong *syntax.Error
+		if errors.As(err, &wrong) {
+			return nil, p.errorAt(at, "the regular expression is wrong: %s: %q", wrong.Code, wrong.Expr)
+		}
+		return nil, p.errorAt(at, "%v", err)
+	}
+	return func(i *item) bool { return f.holds(i, pattern.MatchString) == wanted }, nil
 }
 
 // matchText compares case-insensitively; * matches any text.
@@ -179,8 +208,9 @@ func (p *parser) in(f *field) (condition, error) {
 	}
 	if f.text {
 		return func(i *item) bool {
-			text := f.word(i)
-			return slices.ContainsFunc(list, func(v value) bool { return matchText(v.text, text) })
+			return f.holds(i, func(text string) bool {
+				return slices.ContainsFunc(list, func(v value) bool { return matchText(v.text, text) })
+			})
 		}, err
 	}
 	return func(i *item) bool {

@@ -34,15 +34,16 @@ const (
 	eventT1
 	eventArgs
 	eventOut
+	eventPath
 )
 
 const (
 	eventColumns = `rank INTEGER, thread INTEGER, seq INTEGER, node INTEGER, op TEXT, class TEXT, site TEXT, func TEXT, error TEXT,
 		comm TEXT, peer INTEGER, tag INTEGER, count INTEGER, datatype TEXT, bytes INTEGER, sent INTEGER, received INTEGER,
-		t0 INTEGER, t1 INTEGER, args TEXT, out TEXT`
+		t0 INTEGER, t1 INTEGER, args TEXT, out TEXT, path TEXT`
 
 	// nodeLevel are the columns that are equal for all events of a node.
-	nodeLevel = 1<<eventRank | 1<<eventThread | 1<<eventNode | 1<<eventOp | 1<<eventClass | 1<<eventSite | 1<<eventFunc | 1<<eventError
+	nodeLevel = 1<<eventRank | 1<<eventThread | 1<<eventNode | 1<<eventOp | 1<<eventClass | 1<<eventSite | 1<<eventFunc | 1<<eventError | 1<<eventPath
 	// walked are the columns that a walk provides without decoding arguments.
 	walked = nodeLevel | 1<<eventSeq
 	// operationLevel are the columns that depend on what the call does.
@@ -401,6 +402,8 @@ func nodeColumn(n *eventrow.Node, i int) (any, bool) {
 		text = n.Func
 	case eventError:
 		text = n.Error
+	case eventPath:
+		text = n.Path
 	default:
 		return nil, false
 	}

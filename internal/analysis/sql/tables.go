@@ -76,7 +76,7 @@ func byProcess(f func(p *process, q *request) ([][]any, error)) func(*Database, 
 
 const nodeColumns = `rank INTEGER, thread INTEGER, node INTEGER, op TEXT, class TEXT, site TEXT, func TEXT, error TEXT, args TEXT,
 	visits INTEGER, sent INTEGER, received INTEGER, read INTEGER, written INTEGER, messages INTEGER,
-	time INTEGER, time_min INTEGER, time_max INTEGER, gap INTEGER`
+	time INTEGER, time_min INTEGER, time_max INTEGER, gap INTEGER, path TEXT`
 
 func nodeRows(p *process, q *request) ([][]any, error) {
 	const args = 8
@@ -100,7 +100,8 @@ func nodeRows(p *process, q *request) ([][]any, error) {
 			}
 			v := &n.Volume
 			row = append(row, text, int64(n.Visits), int64(v.Sent), int64(v.Received), int64(v.Read), int64(v.Written), int64(v.Messages))
-			list = append(list, append(row, timesOf(n.Stats)...))
+			path, _ := nodeColumn(&facts[k], eventPath)
+			list = append(list, append(append(row, timesOf(n.Stats)...), path))
 		}
 	}
 	return list, nil

@@ -53,6 +53,7 @@ var events = define(
 	column[eventKind]{Column{eventEnd, Integer, true, "ns", "end, since the run began"}, nil},
 	column[eventKind]{Column{"args", JSON, false, "", "arguments, as in JSON Lines"}, func(k *eventKind) Value { return text(k.args) }},
 	column[eventKind]{Column{"out", JSON, false, "", "results, as in JSON Lines"}, func(k *eventKind) Value { return text(k.out) }},
+	column[eventKind]{Column{"path", JSON, true, "", "call path, the outermost call first, as in JSON Lines"}, func(k *eventKind) Value { return text(k.node.Path) }},
 )
 
 // kindKey tells the kinds of events of a node apart: what a call does follows from its arguments and

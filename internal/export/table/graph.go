@@ -38,6 +38,7 @@ var nodes = define(
 	column[nodeRow]{Column{"func", Text, true, "", "function that contains the call"}, func(n *nodeRow) Value { return text(n.node.Func) }},
 	column[nodeRow]{Column{"error", Text, true, "", "error class, if the calls failed"}, func(n *nodeRow) Value { return text(n.node.Error) }},
 	column[nodeRow]{Column{"args", Text, true, "", "arguments and results, * for those that vary"}, func(n *nodeRow) Value { return text(n.args) }},
+	column[nodeRow]{Column{"path", JSON, true, "", "as in events"}, func(n *nodeRow) Value { return text(n.node.Path) }},
 )
 
 var calls = define(
@@ -58,6 +59,7 @@ var calls = define(
 	column[nodeRow]{Column{"time_min", Integer, true, "ns", "of the shortest call"}, func(n *nodeRow) Value { return n.statistic(func(s *efg.Stats) uint64 { return s.Dur.Min }) }},
 	column[nodeRow]{Column{"time_max", Integer, true, "ns", "of the longest call"}, func(n *nodeRow) Value { return n.statistic(func(s *efg.Stats) uint64 { return s.Dur.Max }) }},
 	column[nodeRow]{Column{"gap", Integer, true, "ns", "sum of the times from the calls before to these"}, func(n *nodeRow) Value { return n.statistic(func(s *efg.Stats) uint64 { return s.Gap.Sum }) }},
+	column[nodeRow]{Column{"path", JSON, true, "", "as in events"}, func(n *nodeRow) Value { return text(n.node.Path) }},
 )
 
 // edgeRow is a step from node to node.
