@@ -5,6 +5,10 @@
 
 #include <dlfcn.h>
 
+#if __has_include(<ISO_Fortran_binding.h>)
+#include <ISO_Fortran_binding.h>
+#endif
+
 enum sentinel { BOTTOM, IN_PLACE, UNWEIGHTED, WEIGHTS_EMPTY, STATUS, STATUSES, ERRCODES,
                 SENTINELS };
 
@@ -77,4 +81,20 @@ uint64_t bk_errcodes(const bk_thread *b, const void *p)
 {
     bool ignored = b->lang == BK_C ? p == (const void *)MPI_ERRCODES_IGNORE : is(b, ERRCODES, p);
     return ignored ? K(MPI_ERRCODES_IGNORE) : 0;
+}
+
+bool bk_descriptor_contiguous(const void *d)
+{
+#ifdef CFI_VERSION
+    const CFI_cdesc_t *a = d;
+    CFI_index_t step = (CFI_index_t)a->elem_len;
+    for (int i = 0; i < a->rank; i++) {
+        if (a->dim[i].extent != 1 && a->dim[i].sm != step) return false;
+        step *= a->dim[i].extent;     /* that of the last one may be unknown */
+    }
+    return true;
+#else
+    (void)d;
+    return false;
+#endif
 }

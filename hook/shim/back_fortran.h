@@ -38,6 +38,9 @@ static inline const void *bk_descriptor_base(const void *d)
     return d != NULL ? *(const void *const *)d : NULL;
 }
 
+/* Reports whether the array that a descriptor describes is known to be contiguous. */
+bool bk_descriptor_contiguous(const void *d);
+
 #pragma GCC visibility pop
 
 #endif

@@ -2,11 +2,13 @@
  * makes another one. */
 #define _GNU_SOURCE
 #include "back_replay_state.h"
+#include "back_substitute.h"
 #include "setting.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -91,11 +93,15 @@ static bk_turn *open_rows(const rpl_stream *s)
     return t;
 }
 
+/* The turn of a call whose outcome is not recorded, and of a poll that found nothing where only the
+ * number of these was recorded. */
+static bk_turn any_outcome = { .fixed = RPL_FREE }, found_nothing = { .fixed = RPL_NOTHING };
+
+/* The thread goes on free. */
 static void close_replay(bk_thread *b)
 {
     bk_replay *r = b->replay;
-    b->special &= (uint8_t)~BK_REPLAYS;
-    b->turn = NULL;
+    b->turn = &any_outcome;
     b->replay = NULL;
     for (uint32_t i = 0; i < r->s->row_count; i++) free(r->turns[i].values);
     free(r->turns);
@@ -170,8 +176,29 @@ static void stop_here(void)
     kill(getpid(), SIGSTOP);
 }
 
-void bk_replay_leave(bk_thread *b, const char *what)
+static void print_note(const bk_thread *b, const char *what, const char *then)
 {
+    fprintf(stderr, "efg: replay: rank %d, thread %u, call %llu: %s%s\n", replay_rank, b->t->thread,
+            (unsigned long long)b->replay->s->followed, what, then);
+}
+
+void bk_replay_note(const bk_thread *b, const char *format, ...)
+{
+    char what[1200];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    print_note(b, what, "");
+}
+
+void bk_replay_leave(bk_thread *b, const char *format, ...)
+{
+    char what[1200];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
     bk_replay *r = b->replay;
     uint32_t options = bk_replay_file->options;
     bool halt = options & (RPL_OPTION_STOP | RPL_OPTION_ABORT), first = true;
@@ -179,9 +206,7 @@ void bk_replay_leave(bk_thread *b, const char *what)
         first = __atomic_exchange_n(&bk_replay_file->state, RPL_STATE_FREE, __ATOMIC_RELAXED) != RPL_STATE_FREE;
     r->s->state = RPL_DIVERGED;
     if (first)
-        fprintf(stderr, "efg: replay: rank %d, thread %u, call %llu: %s%s\n", replay_rank, b->t->thread,
-                (unsigned long long)r->s->followed, what,
-                options & RPL_OPTION_ABORT ? "; aborted" : options & RPL_OPTION_STOP ? "" : "; the run goes on free");
+        print_note(b, what, options & RPL_OPTION_ABORT ? "; aborted" : options & RPL_OPTION_STOP ? "" : "; the run goes on free");
     close_replay(b);
     if (options & RPL_OPTION_ABORT) PMPI_Abort(MPI_COMM_WORLD, 1);
     if (options & RPL_OPTION_STOP) stop_here();
@@ -189,22 +214,20 @@ void bk_replay_leave(bk_thread *b, const char *what)
 
 static bk_cold void diverged(bk_thread *b, const uint64_t *w, const void *site)
 {
-    char now[512], what[1200];
+    char now[512];
     bk_replay *r = b->replay;
     name_call(r, w, site, now, sizeof now);
-    snprintf(what, sizeof what, "recorded was %s, the program calls %s", text(r->turns[r->next].row->text), now);
-    bk_replay_leave(b, what);
+    bk_replay_leave(b, "recorded was %s, the program calls %s", bk_turn_name(&r->turns[r->next]), now);
 }
 
 /* The thread has made all recorded calls. */
 static bk_cold void at_end(bk_thread *b, const uint64_t *w, const void *site)
 {
     bk_replay *r = b->replay;
-    char now[512], what[600];
+    char now[512];
     if (r->s->whole) {
         name_call(r, w, site, now, sizeof now);
-        snprintf(what, sizeof what, "all recorded calls are made, the program calls %s", now);
-        bk_replay_leave(b, what);
+        bk_replay_leave(b, "all recorded calls are made, the program calls %s", now);
         return;
     }
     r->s->state = RPL_ENDED;
@@ -229,10 +252,6 @@ static inline bool same_call(const bk_turn *t, const uint64_t *w)
     return !(bk_replay_file->options & RPL_OPTION_PLACES) && ((t->call ^ w[0]) & 0xffff) == 0;
 }
 
-/* Of polls that found nothing only the number was recorded: one that is not the
- * next call found nothing. */
-static bk_turn found_nothing;
-
 static bool is_uncounted(const uint64_t *w)
 {
     return bk_replay_file->options & RPL_OPTION_TOTALS && efg_is_poll(w[0]);
@@ -241,7 +260,11 @@ static bool is_uncounted(const uint64_t *w)
 void bk_replay_call(bk_thread *b, const uint64_t *w, const void *site)
 {
     bk_replay *r = b->replay;
-    b->turn = NULL;
+    b->turn = bk_substitutes != 0 ? &any_outcome : NULL;
+    if (r == NULL) {
+        if (bk_substitutes == 0) b->special &= (uint8_t)~BK_REPLAYS;
+        return;
+    }
     if (bk_unlikely(bk_replay_free())) {
         freed(b);
         return;
@@ -266,11 +289,13 @@ void bk_replay_call(bk_thread *b, const uint64_t *w, const void *site)
 
 /* ---- outcomes ---- */
 
+const char *bk_turn_name(const bk_turn *t) { return t->row != NULL ? text(t->row->text) : ""; }
+
 uint64_t bk_turn_value(bk_turn *t)
 {
     uint64_t v;
     const rpl_row *row = t->row;
-    if (row == NULL) return RPL_NOTHING;
+    if (row == NULL) return t->fixed;
     if (bk_unlikely(t->values == NULL)) {
         const uint8_t *code = in_file(row->values, row->values_size);
         if (code == NULL || (t->values = malloc(sizeof *t->values)) == NULL) return RPL_FREE;

@@ -22,12 +22,22 @@ void bk_replay_call(bk_thread *b, const uint64_t *w, const void *site);
 /* Forces source and tag of a receive or probe. With a flag it is a poll: true if
  * it finds nothing and so need not be made. */
 enum bk_replay_receive { BK_POSTS, BK_RECEIVES, BK_POLLS };
-bool bk_replay_source(bk_thread *b, MPI_Comm comm, enum bk_replay_receive how, MPI_Fint *source,
-                      MPI_Fint *tag, void *flag, int *rc);
+bool bk_replay_source(bk_thread *b, MPI_Comm comm, enum bk_replay_receive how, int *source, int *tag,
+                      void *flag, int *rc);
+/* A persistent receive was made. descriptor: of the array at buf, or NULL. */
+void bk_replay_prepared(bk_thread *b, MPI_Request request, const void *buf, const void *descriptor, int64_t count,
+                        MPI_Datatype type, int source, int tag, MPI_Comm comm);
 /* The others return true if they have made the call, with its result in rc. */
 bool bk_replay_any(bk_thread *b, const bk_many *m, void *index, void *flag, void *status, int *rc);
-bool bk_replay_some(bk_thread *b, const bk_many *m, void *outcount, void *indices, void *statuses,
-                    int *rc);
+bool bk_replay_some(bk_thread *b, const bk_many *m, bool polls, void *outcount, void *indices,
+                    void *statuses, int *rc);
+bool bk_replay_all(bk_thread *b, const bk_many *m, void *flag, void *statuses, int *rc);
+bool bk_replay_start_all(bk_thread *b, const bk_many *m, int *rc);
+bool bk_replay_start_one(bk_thread *b, MPI_Request request, int *rc);
+/* var is the program's variable. */
+enum bk_replay_one { BK_WAITS, BK_TESTS, BK_PEEKS, BK_CANCELS, BK_FREES };
+bool bk_replay_one(bk_thread *b, enum bk_replay_one how, MPI_Request request, void *var, void *flag,
+                   void *status, int *rc);
 
 #pragma GCC visibility pop
 

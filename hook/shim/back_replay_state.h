@@ -13,7 +13,8 @@ typedef struct bk_turn {
     uint64_t call, site;     /* of row */
     bool open;
     bk_seq *values;          /* NULL until the first is needed */
-    const rpl_row *row;
+    const rpl_row *row;      /* or NULL */
+    uint64_t fixed;          /* then the outcome */
 } bk_turn;
 
 typedef struct bk_replay {
@@ -28,10 +29,13 @@ extern rpl_header *bk_replay_file;
 
 /* Reports whether a process has left the recording. */
 bool bk_replay_free(void);
+/* Prints a line about the call that the thread makes. */
+void bk_replay_note(const bk_thread *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The thread leaves the recording: what happened. */
-void bk_replay_leave(bk_thread *b, const char *what);
+void bk_replay_leave(bk_thread *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The next value of the outcome of the row's calls. */
 uint64_t bk_turn_value(bk_turn *t);
+const char *bk_turn_name(const bk_turn *t);
 
 #pragma GCC visibility pop
 

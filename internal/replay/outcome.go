@@ -50,7 +50,7 @@ func openness(p *signature.Proc) what {
 		return one
 	case p.Completes == signature.CompletesSome:
 		return some
-	case p.Poll && r.Flag != 0 && r.Requests != 0 && r.Index == 0:
+	case p.Poll && r.Flag != 0 && (p.Completes != "" || p.Peeks == signature.CompletesOne):
 		return flagged
 	}
 	return nothing

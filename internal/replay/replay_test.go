@@ -10,8 +10,8 @@ import (
 	"github.com/efg-tools/efg/internal/testing/groundtruth"
 )
 
-// parts are the parts of races.c whose outcome a replay repeats.
-var parts = strings.Fields("blocking half waitany testany waitsome testsome ignored probe iprobe mprobe improbe cancelled sendrecv")
+// parts are the parts of races.c.
+var parts = strings.Fields("blocking half waitany testany waitsome testsome ignored test testall getstatus probe iprobe mprobe improbe persistent persistall cancelled sendrecv")
 
 // replays is how often each recording is replayed.
 const replays = 10
@@ -27,6 +27,11 @@ func TestRaces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		fortran, err := b.Build(t.Context(), "fortran/races.f90")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(b.Name+"/fortran", func(t *testing.T) { repeats(t, b, 4, []string{fortran}) })
 		for _, ranks := range []int{2, 4, 8} {
 			t.Run(fmt.Sprintf("%s/%d", b.Name, ranks), func(t *testing.T) {
 				repeats(t, b, ranks, append([]string{program}, parts...))

@@ -218,6 +218,28 @@ static hash iprobe(void)
     return h;
 }
 
+/* How often polls find nothing does not matter. */
+static hash polls(void)
+{
+    hash h = 1;
+    MPI_Status s;
+    for (int i = 0, v, x, found; i < messages(); i++) {
+        found = 0;
+        if (i % 4 == 3) {
+            while (!found) MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, &s);
+            MPI_Recv(&v, 1, MPI_INT, s.MPI_SOURCE, s.MPI_TAG, comm, &s);
+        } else {
+            MPI_Irecv(&v, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &r[0]);
+            while (found == 0)
+                if (i % 4 == 0) MPI_Test(&r[0], &found, &s);
+                else if (i % 4 == 1) MPI_Testany(1, r, &x, &found, &s);
+                else MPI_Testsome(1, r, &found, &x, &s);
+        }
+        mix_message(&h, &s, v);
+    }
+    return h;
+}
+
 static hash mprobe(void)
 {
     hash h = 1;
@@ -385,7 +407,7 @@ static const struct {
     { "waitsome", waitsome, 3 }, { "testsome", testsome, 3 }, { "ignored", ignored, 1 }, { "test", test, 3 },
     { "testall", testall, 3 }, { "getstatus", getstatus, 3 }, { "probe", probe, 3 }, { "iprobe", iprobe, 3 },
     { "mprobe", mprobe, 3 }, { "improbe", improbe, 3 }, { "persistent", persistent, 3 }, { "persistall", persistall, 3 },
-    { "cancelled", cancelled, 3 }, { "sendrecv", sendrecv, 0 }, { "dies", dies, 3 },
+    { "cancelled", cancelled, 3 }, { "sendrecv", sendrecv, 0 }, { "polls", polls, 3 }, { "dies", dies, 3 },
 };
 
 static void run(const char *name)

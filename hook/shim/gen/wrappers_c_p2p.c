@@ -136,7 +136,12 @@ BK_ENTRY int efg_MPI_Cancel(MPI_Request *request)
     const MPI_Request request_v = *request;
     w[3] = bk_request_word(BK_KEY(request_v), request);
     efg_call_begin(b->t);
-    const int rc = real(request);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(request);
+    } else {
+        if (!bk_replay_one(b, BK_CANCELS, request_v, request, NULL, NULL, &rc)) rc = real(request);
+    }
     efg_call_end(b->t);
     if (bk_unlikely(rc != MPI_SUCCESS)) bk_failed(w, rc);
     efg_record(b->t);
@@ -1152,6 +1157,8 @@ BK_ENTRY int efg_MPI_Recv_init(const void *buf, int count, MPI_Datatype datatype
     const uint64_t made = efg_record(b->t);
     if (made)
         bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_PERSISTENT | BK_RECV | bk_wild(source, tag));
+    if (bk_unlikely(b->turn != NULL) && rc == MPI_SUCCESS)
+        bk_replay_prepared(b, *request, buf, NULL, count, datatype, (int)source, (int)tag, comm);
     efg_leave(b->t);
     return rc;
 }
@@ -1182,6 +1189,8 @@ BK_ENTRY int efg_MPI_Recv_init_c(const void *buf, MPI_Count count, MPI_Datatype 
     const uint64_t made = efg_record(b->t);
     if (made)
         bk_request_add(BK_KEY(*request), request, made, b->t->slots, posted, BK_PERSISTENT | BK_RECV | bk_wild(source, tag));
+    if (bk_unlikely(b->turn != NULL) && rc == MPI_SUCCESS)
+        bk_replay_prepared(b, *request, buf, NULL, count, datatype, (int)source, (int)tag, comm);
     efg_leave(b->t);
     return rc;
 }
@@ -1197,7 +1206,12 @@ BK_ENTRY int efg_MPI_Request_free(MPI_Request *request)
     bk_one one;
     w[3] = bk_one_begin(&one, BK_KEY(request_v), request);
     efg_call_begin(b->t);
-    const int rc = real(request);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(request);
+    } else {
+        if (!bk_replay_one(b, BK_FREES, request_v, request, NULL, NULL, &rc)) rc = real(request);
+    }
     efg_call_end(b->t);
     if (bk_unlikely(rc != MPI_SUCCESS)) bk_failed(w, rc);
     efg_record(b->t);
@@ -1217,7 +1231,12 @@ BK_ENTRY int efg_MPI_Request_get_status(MPI_Request request, int *flag, MPI_Stat
     w[3] = bk_one_begin(&one, BK_KEY(request), NULL);
     void *const status_v = bk_one_status(b, &one, status);
     efg_call_begin(b->t);
-    const int rc = real(request, flag, status_v);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(request, flag, status_v);
+    } else {
+        if (!bk_replay_one(b, BK_PEEKS, request, NULL, flag, status_v, &rc)) rc = real(request, flag, status_v);
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[4] = *flag != 0;
@@ -1798,7 +1817,12 @@ BK_ENTRY int efg_MPI_Start(MPI_Request *request)
     bk_one one;
     w[3] = bk_one_begin(&one, BK_KEY(request_v), request);
     efg_call_begin(b->t);
-    const int rc = real(request);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(request);
+    } else {
+        if (!bk_replay_start_one(b, request_v, &rc)) rc = real(request);
+    }
     efg_call_end(b->t);
     if (bk_unlikely(rc != MPI_SUCCESS)) bk_failed(w, rc);
     efg_record(b->t);
@@ -1818,7 +1842,12 @@ BK_ENTRY int efg_MPI_Startall(int count, MPI_Request *array_of_requests)
     bk_many many;
     w[4] = bk_many_begin(b, &many, 4, array_of_requests, count);
     efg_call_begin(b->t);
-    const int rc = real(count, array_of_requests);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(count, array_of_requests);
+    } else {
+        if (!bk_replay_start_all(b, &many, &rc)) rc = real(count, array_of_requests);
+    }
     efg_call_end(b->t);
     if (bk_unlikely(rc != MPI_SUCCESS)) bk_failed(w, rc);
     efg_record(b->t);
@@ -1839,7 +1868,12 @@ BK_ENTRY int efg_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     w[3] = bk_one_begin(&one, BK_KEY(request_v), request);
     void *const status_v = bk_one_status(b, &one, status);
     efg_call_begin(b->t);
-    const int rc = real(request, flag, status_v);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(request, flag, status_v);
+    } else {
+        if (!bk_replay_one(b, BK_TESTS, request_v, request, flag, status_v, &rc)) rc = real(request, flag, status_v);
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[4] = *flag != 0;
@@ -1867,7 +1901,12 @@ BK_ENTRY int efg_MPI_Testall(int count, MPI_Request *array_of_requests, int *fla
     w[4] = bk_many_begin(b, &many, 4, array_of_requests, count);
     void *const array_of_statuses_v = bk_many_statuses(b, &many, array_of_statuses);
     efg_call_begin(b->t);
-    const int rc = real(count, array_of_requests, flag, array_of_statuses_v);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(count, array_of_requests, flag, array_of_statuses_v);
+    } else {
+        if (!bk_replay_all(b, &many, flag, array_of_statuses_v, &rc)) rc = real(count, array_of_requests, flag, array_of_statuses_v);
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[5] = *flag != 0;
@@ -1938,7 +1977,7 @@ BK_ENTRY int efg_MPI_Testsome(int incount, MPI_Request *array_of_requests, int *
     if (bk_likely(b->turn == NULL)) {
         rc = real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses_v);
     } else {
-        if (!bk_replay_some(b, &many, outcount, array_of_indices, array_of_statuses_v, &rc)) rc = real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses_v);
+        if (!bk_replay_some(b, &many, true, outcount, array_of_indices, array_of_statuses_v, &rc)) rc = real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses_v);
     }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
@@ -1972,7 +2011,12 @@ BK_ENTRY int efg_MPI_Wait(MPI_Request *request, MPI_Status *status)
     w[3] = bk_one_begin(&one, BK_KEY(request_v), request);
     void *const status_v = bk_one_status(b, &one, status);
     efg_call_begin(b->t);
-    const int rc = real(request, status_v);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(request, status_v);
+    } else {
+        if (!bk_replay_one(b, BK_WAITS, request_v, request, NULL, status_v, &rc)) rc = real(request, status_v);
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         if (one.recv) bk_receive_words(b, w + 4, status_v, &one.r); else bk_status_absent(w + 4);
@@ -1998,7 +2042,12 @@ BK_ENTRY int efg_MPI_Waitall(int count, MPI_Request *array_of_requests, MPI_Stat
     w[4] = bk_many_begin(b, &many, 4, array_of_requests, count);
     void *const array_of_statuses_v = bk_many_statuses(b, &many, array_of_statuses);
     efg_call_begin(b->t);
-    const int rc = real(count, array_of_requests, array_of_statuses_v);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(count, array_of_requests, array_of_statuses_v);
+    } else {
+        if (!bk_replay_all(b, &many, NULL, array_of_statuses_v, &rc)) rc = real(count, array_of_requests, array_of_statuses_v);
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[5] = bk_many_status_word(b, &many, 5, array_of_statuses_v, NULL, many.n);
@@ -2065,7 +2114,7 @@ BK_ENTRY int efg_MPI_Waitsome(int incount, MPI_Request *array_of_requests, int *
     if (bk_likely(b->turn == NULL)) {
         rc = real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses_v);
     } else {
-        if (!bk_replay_some(b, &many, outcount, array_of_indices, array_of_statuses_v, &rc)) rc = real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses_v);
+        if (!bk_replay_some(b, &many, false, outcount, array_of_indices, array_of_statuses_v, &rc)) rc = real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses_v);
     }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {

@@ -141,8 +141,17 @@ static __attribute__((noinline)) void f_MPI_Cancel(const unsigned how, void *con
     const MPI_Request request_v = PMPI_Request_f2c(BK_F(request));
     w[3] = bk_request_word(BK_KEY(request_v), request);
     efg_call_begin(b->t);
-    real(request, ierr);
-    const int rc = *ierr;
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        real(request, ierr);
+        rc = *ierr;
+    } else {
+        if (!bk_replay_one(b, BK_CANCELS, request_v, request, NULL, NULL, &rc)) {
+            real(request, ierr);
+            rc = *ierr;
+        }
+        *ierr = rc;
+    }
     efg_call_end(b->t);
     if (bk_unlikely(rc != MPI_SUCCESS)) bk_failed(w, rc);
     efg_record(b->t);
@@ -1235,6 +1244,8 @@ static __attribute__((noinline)) void f_MPI_Recv_init(const unsigned how, void *
     const uint64_t made = efg_record(b->t);
     if (made)
         bk_request_add(BK_KEY(PMPI_Request_f2c(BK_F(request))), request, made, b->t->slots, posted, BK_PERSISTENT | BK_RECV | bk_wild(source_v, tag_v));
+    if (bk_unlikely(b->turn != NULL) && rc == MPI_SUCCESS)
+        bk_replay_prepared(b, PMPI_Request_f2c(BK_F(request)), buf_v, BK_HOW_TS(how) ? buf : NULL, count_v, datatype_v, (int)source_v, (int)tag_v, comm_v);
     efg_leave(b->t);
 }
 
@@ -1264,8 +1275,17 @@ static __attribute__((noinline)) void f_MPI_Request_free(const unsigned how, voi
     bk_one one;
     w[3] = bk_one_begin(&one, BK_KEY(request_v), request);
     efg_call_begin(b->t);
-    real(request, ierr);
-    const int rc = *ierr;
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        real(request, ierr);
+        rc = *ierr;
+    } else {
+        if (!bk_replay_one(b, BK_FREES, request_v, request, NULL, NULL, &rc)) {
+            real(request, ierr);
+            rc = *ierr;
+        }
+        *ierr = rc;
+    }
     efg_call_end(b->t);
     if (bk_unlikely(rc != MPI_SUCCESS)) bk_failed(w, rc);
     efg_record(b->t);
@@ -1294,8 +1314,17 @@ static __attribute__((noinline)) void f_MPI_Request_get_status(const unsigned ho
     w[3] = bk_one_begin(&one, BK_KEY(request_v), request);
     void *const status_v = bk_one_status(b, &one, status);
     efg_call_begin(b->t);
-    real(request, flag, status_v, ierr);
-    const int rc = *ierr;
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        real(request, flag, status_v, ierr);
+        rc = *ierr;
+    } else {
+        if (!bk_replay_one(b, BK_PEEKS, request_v, request, flag, status_v, &rc)) {
+            real(request, flag, status_v, ierr);
+            rc = *ierr;
+        }
+        *ierr = rc;
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[4] = bk_fint(flag, 4) != 0;
@@ -1867,8 +1896,17 @@ static __attribute__((noinline)) void f_MPI_Start(const unsigned how, void *cons
     bk_one one;
     w[3] = bk_one_begin(&one, BK_KEY(request_v), request);
     efg_call_begin(b->t);
-    real(request, ierr);
-    const int rc = *ierr;
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        real(request, ierr);
+        rc = *ierr;
+    } else {
+        if (!bk_replay_start_one(b, request_v, &rc)) {
+            real(request, ierr);
+            rc = *ierr;
+        }
+        *ierr = rc;
+    }
     efg_call_end(b->t);
     if (bk_unlikely(rc != MPI_SUCCESS)) bk_failed(w, rc);
     efg_record(b->t);
@@ -1897,8 +1935,17 @@ static __attribute__((noinline)) void f_MPI_Startall(const unsigned how, void *c
     bk_many many;
     w[4] = bk_many_begin(b, &many, 4, array_of_requests, count_v);
     efg_call_begin(b->t);
-    real(count, array_of_requests, ierr);
-    const int rc = *ierr;
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        real(count, array_of_requests, ierr);
+        rc = *ierr;
+    } else {
+        if (!bk_replay_start_all(b, &many, &rc)) {
+            real(count, array_of_requests, ierr);
+            rc = *ierr;
+        }
+        *ierr = rc;
+    }
     efg_call_end(b->t);
     if (bk_unlikely(rc != MPI_SUCCESS)) bk_failed(w, rc);
     efg_record(b->t);
@@ -1927,8 +1974,17 @@ static __attribute__((noinline)) void f_MPI_Test(const unsigned how, void *const
     w[3] = bk_one_begin(&one, BK_KEY(request_v), request);
     void *const status_v = bk_one_status(b, &one, status);
     efg_call_begin(b->t);
-    real(request, flag, status_v, ierr);
-    const int rc = *ierr;
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        real(request, flag, status_v, ierr);
+        rc = *ierr;
+    } else {
+        if (!bk_replay_one(b, BK_TESTS, request_v, request, flag, status_v, &rc)) {
+            real(request, flag, status_v, ierr);
+            rc = *ierr;
+        }
+        *ierr = rc;
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[4] = bk_fint(flag, 4) != 0;
@@ -1965,8 +2021,17 @@ static __attribute__((noinline)) void f_MPI_Testall(const unsigned how, void *co
     w[4] = bk_many_begin(b, &many, 4, array_of_requests, count_v);
     void *const array_of_statuses_v = bk_many_statuses(b, &many, array_of_statuses);
     efg_call_begin(b->t);
-    real(count, array_of_requests, flag, array_of_statuses_v, ierr);
-    const int rc = *ierr;
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        real(count, array_of_requests, flag, array_of_statuses_v, ierr);
+        rc = *ierr;
+    } else {
+        if (!bk_replay_all(b, &many, flag, array_of_statuses_v, &rc)) {
+            real(count, array_of_requests, flag, array_of_statuses_v, ierr);
+            rc = *ierr;
+        }
+        *ierr = rc;
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[5] = bk_fint(flag, 4) != 0;
@@ -2061,7 +2126,7 @@ static __attribute__((noinline)) void f_MPI_Testsome(const unsigned how, void *c
         real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses_v, ierr);
         rc = *ierr;
     } else {
-        if (!bk_replay_some(b, &many, outcount, array_of_indices, array_of_statuses_v, &rc)) {
+        if (!bk_replay_some(b, &many, true, outcount, array_of_indices, array_of_statuses_v, &rc)) {
             real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses_v, ierr);
             rc = *ierr;
         }
@@ -2107,8 +2172,17 @@ static __attribute__((noinline)) void f_MPI_Wait(const unsigned how, void *const
     w[3] = bk_one_begin(&one, BK_KEY(request_v), request);
     void *const status_v = bk_one_status(b, &one, status);
     efg_call_begin(b->t);
-    real(request, status_v, ierr);
-    const int rc = *ierr;
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        real(request, status_v, ierr);
+        rc = *ierr;
+    } else {
+        if (!bk_replay_one(b, BK_WAITS, request_v, request, NULL, status_v, &rc)) {
+            real(request, status_v, ierr);
+            rc = *ierr;
+        }
+        *ierr = rc;
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         if (one.recv) bk_receive_words(b, w + 4, status_v, &one.r); else bk_status_absent(w + 4);
@@ -2143,8 +2217,17 @@ static __attribute__((noinline)) void f_MPI_Waitall(const unsigned how, void *co
     w[4] = bk_many_begin(b, &many, 4, array_of_requests, count_v);
     void *const array_of_statuses_v = bk_many_statuses(b, &many, array_of_statuses);
     efg_call_begin(b->t);
-    real(count, array_of_requests, array_of_statuses_v, ierr);
-    const int rc = *ierr;
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        real(count, array_of_requests, array_of_statuses_v, ierr);
+        rc = *ierr;
+    } else {
+        if (!bk_replay_all(b, &many, NULL, array_of_statuses_v, &rc)) {
+            real(count, array_of_requests, array_of_statuses_v, ierr);
+            rc = *ierr;
+        }
+        *ierr = rc;
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[5] = bk_many_status_word(b, &many, 5, array_of_statuses_v, NULL, many.n);
@@ -2235,7 +2318,7 @@ static __attribute__((noinline)) void f_MPI_Waitsome(const unsigned how, void *c
         real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses_v, ierr);
         rc = *ierr;
     } else {
-        if (!bk_replay_some(b, &many, outcount, array_of_indices, array_of_statuses_v, &rc)) {
+        if (!bk_replay_some(b, &many, false, outcount, array_of_indices, array_of_statuses_v, &rc)) {
             real(incount, array_of_requests, outcount, array_of_indices, array_of_statuses_v, ierr);
             rc = *ierr;
         }

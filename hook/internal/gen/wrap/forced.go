@@ -23,11 +23,61 @@ func (x *body) force() {
 	case x.p.Class != signature.Event:
 	case r.Source != 0 && !x.p.Persistent:
 		x.forced = x.forcedSource()
+	case r.Source != 0 && r.Recv.Parts == 0:
+		x.prepares()
+	case x.p.Starts && x.p.Vector(r.Requests):
+		x.forced = &forcing{call: "bk_replay_start_all(b, &many, &rc)"}
+	case x.p.Starts:
+		x.forced = &forcing{call: fmt.Sprintf("bk_replay_start_one(b, %s, &rc)", x.value(x.of(r.Requests)))}
+	case x.p.Completes == signature.CompletesAll:
+		x.forced = &forcing{call: fmt.Sprintf("bk_replay_all(b, &many, %s, %s, &rc)", x.name(r.Flag), x.passedOf(r.Statuses))}
+	case x.onOne() != "":
+		x.forced = x.forcedOne(x.onOne())
 	case x.p.Completes == signature.CompletesAny:
 		x.forced = &forcing{call: fmt.Sprintf("bk_replay_any(b, &many, %s, %s, %s, &rc)", x.name(r.Index), x.name(r.Flag), x.passedOf(r.StatusSource))}
 	case x.p.Completes == signature.CompletesSome:
-		x.forced = &forcing{call: fmt.Sprintf("bk_replay_some(b, &many, %s, %s, %s, &rc)", x.name(r.Outcount), x.name(r.Indices), x.passedOf(r.Statuses))}
+		x.forced = &forcing{call: fmt.Sprintf("bk_replay_some(b, &many, %t, %s, %s, %s, &rc)", x.p.Poll, x.name(r.Outcount), x.name(r.Indices), x.passedOf(r.Statuses))}
 	}
+}
+
+// onOne is what the call does to its only request; "" if it has none.
+func (x *body) onOne() string {
+	switch {
+	case x.p.Completes == signature.CompletesOne && x.p.Poll:
+		return "BK_TESTS"
+	case x.p.Completes == signature.CompletesOne:
+		return "BK_WAITS"
+	case x.p.Peeks == signature.CompletesOne:
+		return "BK_PEEKS"
+	case x.p.Cancels:
+		return "BK_CANCELS"
+	case x.p.FreesRequest():
+		return "BK_FREES"
+	}
+	return ""
+}
+
+// forcedOne forces the outcome of a call on one request, or makes the call on the request that
+// takes its place.
+func (x *body) forcedOne(how string) *forcing {
+	q, status := x.of(x.p.Roles.Requests), "NULL"
+	if s := x.p.Roles.StatusSource; s != 0 {
+		status = x.passedOf(s)
+	}
+	return &forcing{call: fmt.Sprintf("bk_replay_one(b, %s, %s, %s, %s, %s, &rc)", how, x.value(q), x.address(q), x.name(x.p.Roles.Flag), status)}
+}
+
+// prepares notes a persistent receive of any source or tag.
+func (x *body) prepares() {
+	r := &x.p.Roles
+	buffer := x.of(r.Recv.Buffer)
+	descriptor := "NULL"
+	if x.fortran {
+		descriptor = "BK_HOW_TS(how) ? " + buffer.Name + " : NULL"
+	}
+	x.then("if (bk_unlikely(b->turn != NULL) && rc == MPI_SUCCESS)")
+	x.then("    bk_replay_prepared(b, %s, %s, %s, %s, %s, (int)%s, (int)%s, %s);", x.now(x.of(r.Request)), x.value(buffer),
+		descriptor, x.value(x.of(r.Recv.Count)), x.value(x.of(r.Recv.Type)), x.value(x.of(r.Source)), x.value(x.of(r.RecvTag)), x.comm())
 }
 
 // name is the name of the parameter of a word, NULL if the procedure has no such word.

@@ -1,0 +1,134 @@
+package replay_test
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/efg-tools/efg/internal/testing/groundtruth"
+)
+
+// replayed records a program and replays it once with flags, as another program if again is not nil.
+func replayed(t *testing.T, b *groundtruth.Bench, flags, line, again []string) (first, second groundtruth.Result) {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "first.efg")
+	first, err := b.Recorded(t.Context(), file, 4, line...)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, first.Stderr)
+	}
+	if again == nil {
+		again = line
+	}
+	second, err = b.RecordedWith(t.Context(), append([]string{"--replay", file}, flags...), filepath.Join(dir, "again.efg"), 4, again...)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, second.Stderr)
+	}
+	return first, second
+}
+
+// eachBench runs a test with each MPI and races.c.
+func eachBench(t *testing.T, test func(t *testing.T, b *groundtruth.Bench, program string)) {
+	benches, err := groundtruth.Benches(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range benches {
+		program, err := b.Build(t.Context(), "c/races.c")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(b.Name, func(t *testing.T) { test(t, b, program) })
+	}
+}
+
+var divergence = regexp.MustCompile(`(?m)^efg: replay: rank 0, thread 0, call \d+: recorded was MPI_Irecv at races.c:\d+, the program calls MPI_Recv at races.*$`)
+
+// A program that makes another call than was recorded is reported once, with both calls, and goes on.
+func TestDivergence(t *testing.T) {
+	eachBench(t, func(t *testing.T, b *groundtruth.Bench, program string) {
+		line, other := []string{program, "half", "waitany"}, []string{program, "half", "blocking"}
+		first, free := replayed(t, b, []string{"--force"}, line, other)
+		lines := divergence.FindAllString(free.Stderr, -1)
+		if free.Status != 0 || len(lines) != 1 || !strings.HasSuffix(lines[0], "; the run goes on free") {
+			t.Errorf("free: status %d\n%s", free.Status, free.Stderr)
+		}
+		if want, _, _ := strings.Cut(first.Stdout, "\n"); !strings.HasPrefix(free.Stdout, want+"\nblocking ") {
+			t.Errorf("free: %s, want first %s", free.Stdout, want)
+		}
+		_, aborted := replayed(t, b, []string{"--force", "--on-divergence", "abort"}, line, other)
+		lines = divergence.FindAllString(aborted.Stderr, -1)
+		if aborted.Status == 0 || len(lines) != 1 || !strings.HasSuffix(lines[0], "; aborted") || strings.Contains(aborted.Stdout, "blocking") {
+			t.Errorf("abort: status %d\n%s", aborted.Status, aborted.Stderr)
+		}
+	})
+}
+
+// Another command is refused.
+func TestRefusal(t *testing.T) {
+	eachBench(t, func(t *testing.T, b *groundtruth.Bench, program string) {
+		_, r := replayed(t, b, nil, []string{program, "half"}, []string{program, "blocking"})
+		if r.Status != 2 || !strings.Contains(r.Stderr, "was recorded of another command") || strings.Count(r.Stderr, "\n") != 1 {
+			t.Errorf("status %d\n%s", r.Status, r.Stderr)
+		}
+	})
+}
+
+// A run in which a process was killed is followed up to its last call.
+func TestKilled(t *testing.T) {
+	eachBench(t, func(t *testing.T, b *groundtruth.Bench, program string) {
+		printed := regexp.MustCompile(`(?m)^(half|dies) [0-9a-f]{16}$`)
+		for range 5 {
+			first, second := replayed(t, b, nil, []string{program, "half", "dies"}, nil)
+			want, got := printed.FindAllString(first.Stdout, -1), printed.FindAllString(second.Stdout, -1)
+			if len(want) != 2 || strings.Join(got, " ") != strings.Join(want, " ") || strings.Contains(second.Stderr, "goes on free") {
+				t.Errorf("%q, want %q\n%s", got, want, second.Stderr)
+			}
+		}
+	})
+}
+
+// A killed program that lives on in the replay goes on free.
+func TestBeyondEnd(t *testing.T) {
+	eachBench(t, func(t *testing.T, b *groundtruth.Bench, program string) {
+		dir := t.TempDir()
+		file := filepath.Join(dir, "first.efg")
+		first, err := b.Recorded(t.Context(), file, 4, program, "dies")
+		if err != nil || first.Status == 0 {
+			t.Fatalf("status %d: %v\n%s", first.Status, err, first.Stderr)
+		}
+		t.Setenv("RACES_LIVE", "1")
+		r, err := b.RecordedWith(t.Context(), []string{"--replay", file}, filepath.Join(dir, "again.efg"), 4, program, "dies")
+		want, _, _ := strings.Cut(first.Stdout, "\n")
+		if err != nil || r.Status != 0 || !strings.HasPrefix(r.Stdout, want+"\n") || strings.Contains(r.Stderr, "goes on free") {
+			t.Errorf("status %d: %v\n%s\nwant %s\n%s", r.Status, err, r.Stdout, want, r.Stderr)
+		}
+	})
+}
+
+// Where polls that found nothing were only counted, all else is as recorded.
+func TestTotals(t *testing.T) {
+	eachBench(t, func(t *testing.T, b *groundtruth.Bench, program string) {
+		dir := t.TempDir()
+		file := filepath.Join(dir, "first.efg")
+		line := []string{program, "blocking", "polls"}
+		first, err := b.RecordedWith(t.Context(), []string{"--polls", "totals"}, file, 4, line...)
+		if err != nil || first.Status != 0 {
+			t.Fatalf("status %d: %v\n%s", first.Status, err, first.Stderr)
+		}
+		for range 5 {
+			r, err := b.RecordedWith(t.Context(), []string{"--replay", file}, filepath.Join(dir, "again.efg"), 4, line...)
+			if err != nil || r.Status != 0 || r.Stdout != first.Stdout {
+				t.Fatalf("status %d: %v\n%s\nwant\n%s\n%s", r.Status, err, r.Stdout, first.Stdout, r.Stderr)
+			}
+		}
+	})
+}
+
+// Each of two threads receives what it received.
+func TestThreads(t *testing.T) {
+	eachBench(t, func(t *testing.T, b *groundtruth.Bench, program string) {
+		repeats(t, b, 4, []string{program, "threads"})
+	})
+}
