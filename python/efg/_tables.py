@@ -25,6 +25,7 @@ COLUMNS = {
         "args": "JSON",
         "out": "JSON",
         "path": "JSON",
+        "region": "text",
     },
     "messages": {
         "send_rank": "integer",

@@ -21,6 +21,7 @@ type engine struct {
 	paths     bool // call paths are
 	traced    bool // the times of single calls were recorded
 	byEvents  bool // the graph is not sufficient
+	regions   bool // the regions of events are needed
 	sets      []*rankSet
 	first     []int
 	fitting   sync.Map // results of group, by the keys of members
@@ -90,6 +91,7 @@ func (e *engine) findFields() {
 			return
 		}
 		e.fields |= f.needs
+		e.regions = e.regions || f.region
 		e.texts = e.texts || f.name == "SITE" || f.name == "COMM"
 		e.paths = e.paths || f.name == "PATH"
 		e.texts = e.texts || e.paths

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/internal/analysis/regions"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -17,8 +18,9 @@ type item struct {
 	node         *nodeFacts
 	op           *analysis.Operation
 	seq          uint64
-	start, end   int64 // nanoseconds since the run began
-	timed        bool  // start and end are known
+	start, end   int64    // nanoseconds since the run began
+	timed        bool     // start and end are known
+	region       []string // the names of the regions that it is in, the outermost first
 }
 
 // value is a number or a text.
@@ -40,6 +42,7 @@ type field struct {
 	needs analysis.Fields
 	// event is set if it differs between events of a node and the graph does not say how.
 	event, clock bool
+	region       bool   // the graph says it of the nodes that are in one region only
 	total, group bool   // may be summed, may be grouped by
 	unit         string // of numbers: bytes, time
 }
@@ -95,6 +98,7 @@ var fields = []*field{
 	{name: "PATH", text: true, word: func(i *item) string { return i.node.path }, parts: func(i *item) []string { return i.node.calls }, group: true},
 	{name: "COMM", text: true, word: commText, needs: analysis.CommField, group: true},
 	{name: "ERROR", text: true, word: func(i *item) string { return i.node.failure }, group: true},
+	{name: "REGION", text: true, word: func(i *item) string { return regions.PathText(i.region) }, parts: regionParts, group: true, region: true},
 	{name: "SEQ", number: func(i *item) (int64, bool) { return int64(i.seq), true }, event: true},
 	{name: "START", number: func(i *item) (int64, bool) { return i.start, i.timed }, event: true, clock: true, unit: "time"},
 	{name: "END", number: func(i *item) (int64, bool) { return i.end, i.timed }, event: true, clock: true, unit: "time"},
@@ -108,6 +112,18 @@ func (f *field) holds(i *item, condition func(string) bool) bool {
 		return slices.ContainsFunc(f.parts(i), condition)
 	}
 	return condition(f.word(i))
+}
+
+// regionParts are the texts of the regions that an operation is in: their names, and those with the names
+// of the regions around them. Of an operation in none it is the empty text.
+func regionParts(i *item) (list []string) {
+	for n := range i.region {
+		list = append(list, i.region[n], regions.PathText(i.region[:n+1]))
+	}
+	if list == nil {
+		list = []string{""}
+	}
+	return list
 }
 
 // commText is the name of the communicator, window or file.

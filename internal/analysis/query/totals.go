@@ -174,6 +174,9 @@ func (t *totaler) endNode(n *efg.Node, visits uint64) error {
 // errPart is returned if the graph does not determine the time of some calls.
 var errPart = errors.New("some times were recorded only in total for calls of which the query selects a part: the time of that part is unknown")
 
+// errRegions is returned if events of a node are in several regions.
+var errRegions = errors.New("the regions of some calls follow from their order")
+
 // Totals answers a query for totals. IsTotal must hold.
 func (q *Query) Totals(run *runfile.Run) (*Table, error) {
 	e, err := q.bind(run)
@@ -187,9 +190,11 @@ func (q *Query) Totals(run *runfile.Run) (*Table, error) {
 		return nil, errors.New("not a query for totals")
 	}
 	all, err := e.allRows()
-	if errors.Is(err, errPart) && e.traced {
+	if !e.byEvents && (errors.Is(err, errRegions) || errors.Is(err, errPart) && e.traced) {
 		e.byEvents = true
-		all, err = e.allRows()
+		if err = e.checkTimes(); err == nil {
+			all, err = e.allRows()
+		}
 	}
 	if errors.Is(err, errPart) {
 		err = &Error{e.text, e.timeTotal.at, err.Error()}

@@ -25,7 +25,8 @@ func ofKind(kinds ...analysis.OperationKind) *unit {
 }
 
 var kindUnits = map[string]*unit{
-	"OPERATION":      {matches: func(*analysis.Operation, string) bool { return true }},
+	"OPERATION":      {matches: func(o *analysis.Operation, _ string) bool { return !o.Proc.Annotates() }},
+	"ANNOTATION":     {matches: func(o *analysis.Operation, _ string) bool { return o.Proc.Annotates() }},
 	"MESSAGE":        {messages: true, matches: func(o *analysis.Operation, _ string) bool { return done(o) && o.Kind == analysis.SendOperation }},
 	"POINT_TO_POINT": ofKind(analysis.SendOperation, analysis.ReceiveOperation),
 	"SEND":           ofKind(analysis.SendOperation),

@@ -1,8 +1,11 @@
 package query
 
 import (
+	"slices"
+
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/internal/analysis/regions"
 	"github.com/efg-tools/efg/reconstruct"
 )
 
@@ -55,6 +58,10 @@ func (e *engine) visit(open func(r *reader) visitor, done func(visitor)) error {
 // eachNode visits the calls of Data.Streams[i] by nodes.
 func (r *reader) eachNode(i int, v visitor) error {
 	s := &r.Data.Streams[i]
+	in, err := r.nodeRegions(i)
+	if err != nil {
+		return err
+	}
 	for k := range s.Nodes {
 		f := r.node(i, k)
 		ok, err := r.possible(i, k, f)
@@ -65,6 +72,12 @@ func (r *reader) eachNode(i int, v visitor) error {
 			continue
 		}
 		r.item = item{rank: r.Data.Rank, thread: int(s.Thread), node: f}
+		if in != nil {
+			if in[k].several {
+				return errRegions
+			}
+			r.item.region = in[k].names
+		}
 		visits := uint64(0)
 		err = r.Calls(i, k, r.engine.fields, func(c *analysis.Call) error {
 			visits += c.Times
@@ -79,6 +92,32 @@ func (r *reader) eachNode(i int, v visitor) error {
 		}
 	}
 	return nil
+}
+
+// nodeRegion is the region of the events of a node.
+type nodeRegion struct {
+	names   []string
+	known   bool
+	several bool
+}
+
+// nodeRegions are the regions of the nodes of Data.Streams[i]; nil if they are not needed, or there are
+// none.
+func (r *reader) nodeRegions(i int) ([]nodeRegion, error) {
+	if !r.regions {
+		return nil, nil
+	}
+	t, err := regions.Follow(r.Process, i)
+	if t == nil || err != nil {
+		return nil, err
+	}
+	list := make([]nodeRegion, len(r.Data.Streams[i].Nodes))
+	for at := range t.Visits {
+		x, names := &list[at.Node], t.Path(at.Frame)
+		x.several = x.several || x.known && !slices.Equal(x.names, names)
+		x.known, x.names = true, names
+	}
+	return list, nil
 }
 
 // eachEvent calls f for the events of Data.Streams[i] that may match, in order, until f returns
@@ -102,6 +141,11 @@ func (r *reader) eachEvent(p *reconstruct.Process, i int, opt reconstruct.Option
 	}
 	follower := r.Follow(i, r.engine.fields)
 	all := follower.NeedsAll()
+	var in *regions.Follower
+	if r.regions {
+		in = regions.NewFollower(r.Data, i)
+	}
+	frame, names := int32(regions.Outside), []string(nil)
 	for e, err := range p.Events(i, opt) {
 		if err != nil {
 			return err
@@ -119,6 +163,10 @@ func (r *reader) eachEvent(p *reconstruct.Process, i int, opt reconstruct.Option
 		}
 		r.item = item{rank: r.Data.Rank, thread: int(s.Thread), node: n, seq: e.Seq}
 		r.item.start, r.item.end, r.item.timed = e.Times()
+		if now := in.At(e.Seq); now != frame {
+			frame, names = now, in.Path(now)
+		}
+		r.item.region = names
 		if more, err := f(e, c); err != nil || !more {
 			return err
 		}

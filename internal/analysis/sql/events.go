@@ -8,6 +8,7 @@ import (
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/eventrow"
+	"github.com/efg-tools/efg/internal/analysis/regions"
 	"github.com/efg-tools/efg/reconstruct"
 )
 
@@ -35,17 +36,18 @@ const (
 	eventArgs
 	eventOut
 	eventPath
+	eventRegion
 )
 
 const (
 	eventColumns = `rank INTEGER, thread INTEGER, seq INTEGER, node INTEGER, op TEXT, class TEXT, site TEXT, func TEXT, error TEXT,
 		comm TEXT, peer INTEGER, tag INTEGER, count INTEGER, datatype TEXT, bytes INTEGER, sent INTEGER, received INTEGER,
-		t0 INTEGER, t1 INTEGER, args TEXT, out TEXT, path TEXT`
+		t0 INTEGER, t1 INTEGER, args TEXT, out TEXT, path TEXT, region TEXT`
 
 	// nodeLevel are the columns that are equal for all events of a node.
 	nodeLevel = 1<<eventRank | 1<<eventThread | 1<<eventNode | 1<<eventOp | 1<<eventClass | 1<<eventSite | 1<<eventFunc | 1<<eventError | 1<<eventPath
 	// walked are the columns that a walk provides without decoding arguments.
-	walked = nodeLevel | 1<<eventSeq
+	walked = nodeLevel | 1<<eventSeq | 1<<eventRegion
 	// operationLevel are the columns that depend on what the call does.
 	operationLevel = 1<<eventComm | 1<<eventPeer | 1<<eventTag | 1<<eventCount | 1<<eventDatatype | 1<<eventBytes | 1<<eventSent | 1<<eventReceived
 	eventPushed    = 1<<eventRank | 1<<eventThread | 1<<eventSeq | 1<<eventOp | 1<<eventT0
@@ -78,6 +80,10 @@ type eventRows struct {
 	number uint64 // number of the row in its stream
 	step   func() (bool, error)
 	stop   func()
+
+	regions *regions.Follower // nil if the region is not requested, or there are none
+	frame   int32             // that text is of
+	region  any
 
 	event      *reconstruct.Event
 	follower   *analysis.Follower
@@ -164,6 +170,10 @@ func (r *eventRows) open(i int) bool {
 	}
 	if !found {
 		return false
+	}
+	r.regions, r.frame, r.region = nil, regions.Outside, nil
+	if r.q.uses(1 << eventRegion) {
+		r.regions = regions.NewFollower(r.p.data, i)
 	}
 	_, sought := r.q.bounds[eventSeq]
 	switch {
@@ -307,6 +317,8 @@ func (r *eventRows) column(i int) (any, error) {
 		return int64(r.seq), nil
 	case eventNode:
 		return int64(r.node), nil
+	case eventRegion:
+		return r.regionText(), nil
 	case eventT0:
 		return r.time(r.start), nil
 	case eventT1:
@@ -324,6 +336,16 @@ func (r *eventRows) column(i int) (any, error) {
 		}
 	}
 	return r.operation(i), nil
+}
+
+// regionText names the regions that the event is in; NULL if it is in none.
+func (r *eventRows) regionText() any {
+	if now := r.regions.At(r.seq); now != r.frame {
+		r.frame = now
+		text := regions.PathText(r.regions.Path(now))
+		r.region = orNull(text, text != "")
+	}
+	return r.region
 }
 
 func (r *eventRows) time(t int64) any {

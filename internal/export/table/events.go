@@ -3,6 +3,7 @@ package table
 import (
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/eventrow"
+	"github.com/efg-tools/efg/internal/analysis/regions"
 	"github.com/efg-tools/efg/internal/export"
 	"github.com/efg-tools/efg/reconstruct"
 )
@@ -20,6 +21,7 @@ type eventKind struct {
 	hasPeer, hasTag   bool
 	hasCount, hasSize bool
 	args, out         string
+	region            string
 }
 
 // Columns of events that differ from row to row.
@@ -54,6 +56,7 @@ var events = define(
 	column[eventKind]{Column{"args", JSON, false, "", "arguments, as in JSON Lines"}, func(k *eventKind) Value { return text(k.args) }},
 	column[eventKind]{Column{"out", JSON, false, "", "results, as in JSON Lines"}, func(k *eventKind) Value { return text(k.out) }},
 	column[eventKind]{Column{"path", JSON, true, "", "call path, the outermost call first, as in JSON Lines"}, func(k *eventKind) Value { return text(k.node.Path) }},
+	column[eventKind]{Column{"region", Text, true, "", "names of the regions that the program is in, the outermost first, separated by slashes"}, func(k *eventKind) Value { return text(k.region) }},
 )
 
 // kindKey tells the kinds of events of a node apart: what a call does follows from its arguments and
@@ -61,6 +64,7 @@ var events = define(
 type kindKey struct {
 	node, args, out uint32 // args and out are numbers of texts
 	started         uint32 // number of what a call starts; 0 if it starts nothing
+	region          int32  // number of the frame
 }
 
 // eventBuilder makes rows of events. What rows have in common is computed once for each kind of
@@ -76,14 +80,23 @@ type eventBuilder struct {
 	keys            map[kindKey]uint32
 
 	started            map[eventKind]uint32
-	byNode             []uint32 // one more than the kind of all events of a node; 0: unknown, or they differ
-	arguments, results []byte   // reused
+	byNode             []nodeKind
+	regions            *regions.Follower
+	region             int32  // number of the frame of the event at hand
+	regionText         string // its names
+	arguments, results []byte // reused
 	process            *reconstruct.Process
 	nodes              []eventrow.Node
 	follower           *analysis.Follower
 	all                bool // the follower must see each event
 	rank               int
 	thread             uint32
+}
+
+// nodeKind is one more than the kind of all events of a node in a region; 0: unknown, or they differ.
+type nodeKind struct {
+	kind   uint32
+	region int32
 }
 
 func newEventBuilder(sink Sink) *eventBuilder {
@@ -106,6 +119,7 @@ func (b *eventBuilder) stream(p *reconstruct.Process, facts *analysis.Process, i
 	b.process, b.nodes, b.rank, b.thread = p, eventrow.Nodes(p, i), p.Data().Rank, s.Thread
 	b.follower = facts.Follow(i, eventrow.Fields)
 	b.all = b.follower.NeedsAll()
+	b.regions, b.region, b.regionText = regions.NewFollower(p.Data(), i), regions.Outside, ""
 	b.forget(len(s.Nodes))
 	return job.Walk(p, i, export.Walk{Follower: b.follower, Write: b.add})
 }
@@ -113,7 +127,7 @@ func (b *eventBuilder) stream(p *reconstruct.Process, facts *analysis.Process, i
 // forget begins a stream, or a batch: kinds have no numbers.
 func (b *eventBuilder) forget(nodes int) {
 	if cap(b.byNode) < nodes {
-		b.byNode = make([]uint32, nodes)
+		b.byNode = make([]nodeKind, nodes)
 	}
 	b.byNode = b.byNode[:nodes]
 	clear(b.byNode)
@@ -121,8 +135,12 @@ func (b *eventBuilder) forget(nodes int) {
 }
 
 func (b *eventBuilder) add(e *reconstruct.Event, start, end int64, timed bool) error {
-	kind := b.byNode[e.Node()]
-	if kind == 0 {
+	if now := b.regions.At(e.Seq); now != b.region {
+		b.region, b.regionText = now, regions.PathText(b.regions.Path(now))
+	}
+	known := b.byNode[e.Node()]
+	kind := known.kind
+	if kind == 0 || known.region != b.region {
 		var err error
 		if kind, err = b.kindOf(e); err != nil {
 			return err
@@ -143,7 +161,7 @@ func (b *eventBuilder) add(e *reconstruct.Event, start, end int64, timed bool) e
 func (b *eventBuilder) kindOf(e *reconstruct.Event) (uint32, error) {
 	n := &b.nodes[e.Node()]
 	b.arguments, b.results = e.AppendJSONArguments(b.arguments[:0]), e.AppendJSONResults(b.results[:0])
-	key := kindKey{node: uint32(e.Node()), args: b.text(b.arguments), out: b.text(b.results)}
+	key := kindKey{node: uint32(e.Node()), region: b.region, args: b.text(b.arguments), out: b.text(b.results)}
 	starts := n.Proc != nil && n.Proc.Starts
 	if starts || b.all {
 		call, err := b.follower.Call(e)
@@ -167,13 +185,13 @@ func (b *eventBuilder) kindOf(e *reconstruct.Event) (uint32, error) {
 	}
 	k := b.operations(e, call)
 	k.rank, k.thread, k.node, k.number = b.rank, b.thread, n, e.Node()
-	k.args, k.out = string(b.arguments), string(b.results)
+	k.args, k.out, k.region = string(b.arguments), string(b.results), b.regionText
 	b.addKind(&k)
 	b.found++
 	kind := uint32(b.found)
 	b.keys[key] = kind
 	if e.Constant() && b.follower.Constant(e.Node()) {
-		b.byNode[e.Node()] = kind
+		b.byNode[e.Node()] = nodeKind{kind, b.region}
 	}
 	return kind, nil
 }
