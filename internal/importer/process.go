@@ -64,7 +64,7 @@ type Thread struct {
 	number  uint32
 	build   *efg.Builder
 	pending *efg.Pending
-	ended   bool // its last call ended MPI
+	ended   bool // its last call, but for annotations, ended MPI
 
 	events  uint64
 	started bool
@@ -117,7 +117,7 @@ func (t *Thread) Add(c *Call) (id uint64, err error) {
 		id = signature.ID{Thread: t.number, Node: uint32(t.build.Node()), Slot: uint32(c.Words[slot])}.Word()
 	}
 	t.events++
-	t.ended = p.Ends
+	t.ended = p.Ends || t.ended && p.Class == signature.Annotation
 	t.addTimes(t.build.Node(), c)
 	t.after(p, &c.Input, array, done, id)
 	return id, nil

@@ -15,6 +15,10 @@ import (
 // written are the files of an archive of two ranks: anchor, global definitions, definitions and
 // events of the first location.
 func written(t testing.TB) (files [4][]byte) {
+	return writtenWith(t, []string{writer.Arguments, writer.Callsites, writer.Numbers})
+}
+
+func writtenWith(t testing.TB, what []string) (files [4][]byte) {
 	s := testrun.NewScript(t, 2)
 	s.Each(func(r *testrun.ScriptRank, rank int) {
 		r.Call(0, 10, "MPI_Init", nil)
@@ -27,7 +31,7 @@ func written(t testing.TB) (files [4][]byte) {
 		r.Call(70, 80, "MPI_Finalize", nil)
 	})
 	dir := t.TempDir()
-	job := &export.Job{Run: s.Run(), Selection: export.Selection{Procs: []int{0, 1}, Thread: -1}, What: []string{writer.Arguments, writer.Callsites, writer.Numbers}}
+	job := &export.Job{Run: s.Run(), Selection: export.Selection{Procs: []int{0, 1}, Thread: -1}, What: what}
 	if err := writer.Write(dir, job); err != nil {
 		t.Fatal(err)
 	}

@@ -48,6 +48,9 @@ func (p *process) read(locations []Location) (calls uint64, err error) {
 			return 0, err
 		}
 		p.threads = append(p.threads, t)
+		if t.events.chunks.f == nil && l.Events > 0 {
+			p.reader.skipped.missing++
+		}
 		if err := t.advance(); err != nil {
 			return 0, err
 		}

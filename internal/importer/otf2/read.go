@@ -75,6 +75,7 @@ type reader struct {
 // skipped are what was not imported.
 type skipped struct {
 	locations  int // that are no threads of processes
+	missing    int // locations without file of events
 	silent     int // processes without calls
 	nested     uint64
 	outside    uint64 // records
@@ -181,6 +182,7 @@ func (r *reader) note() {
 			r.options.Note(fmt.Sprintf(format, n))
 		}
 	}
+	count(uint64(s.missing), "no events of %d locations: their files are missing")
 	count(uint64(s.locations), "not imported: %d locations that are no threads of processes with MPI")
 	count(uint64(s.silent), "not imported: %d processes without calls")
 	count(s.nested, "not imported: %d regions within calls of MPI")

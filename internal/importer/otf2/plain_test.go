@@ -1,0 +1,87 @@
+package otf2
+
+import (
+	"fmt"
+	"regexp"
+	"testing"
+
+	"github.com/efg-tools/efg/efg/runfile"
+	"github.com/efg-tools/efg/internal/export"
+	"github.com/efg-tools/efg/internal/testing/testrun"
+	"github.com/efg-tools/efg/reconstruct"
+	"github.com/efg-tools/efg/signature"
+)
+
+// Archives without arguments keep order, times, peers, tags, communicators and sizes of messages and
+// of collective calls.
+func TestPlain(t *testing.T) {
+	programs := []testrun.Program{
+		{Source: "c/jacobi.c", Args: "30"}, {Source: "c/blocklu.c"}, {Source: "c/mesh.c"}, {Source: "c/pingpong.c"},
+		{Source: "c/planewave.c"}, {Source: "c/nest.c"}, {Source: "c/halo3d.c"}, {Source: "c/eager.c"},
+	}
+	testrun.Record(t, programs, func(t *testing.T, r *testrun.Recording) {
+		run, notes := imported(t, archived(t, r.Run, &export.Job{RawClock: true}))
+		for _, note := range notes {
+			t.Log(note)
+		}
+		compareLines(t, transfers(t, run), transfers(t, r.Run))
+	})
+}
+
+// transfers writes what the calls of a run transfer.
+func transfers(t *testing.T, run *runfile.Run) (b []byte) {
+	t.Helper()
+	source, err := reconstruct.NewRun(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range run.Procs {
+		p, err := source.Process(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range p.Streams() {
+			for e, err := range p.Events(j, reconstruct.Options{}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				b = appendTransfer(b, e, p.Names())
+			}
+		}
+	}
+	return b
+}
+
+var commName = regexp.MustCompile(`"comm":"[^"]*"`)
+
+func appendTransfer(b []byte, e *reconstruct.Event, names *reconstruct.Names) []byte {
+	start, end, _ := e.Times()
+	b = fmt.Appendf(b, "%d %d %d %d-%d %s", e.Rank(), e.Thread(), e.Seq, start, end, e.Op())
+	p := signature.ProcByID(e.Header().Proc())
+	r := &p.Roles
+	sends, receives := p.Sends() && !signature.IsConst(e.Word(r.Dest)), p.Receives() && r.Source != 0 && !signature.IsConst(e.Word(r.Source))
+	if sends {
+		b = fmt.Appendf(b, " to %d tag %d%s", e.Word(r.Dest), e.Word(r.SendTag), size(e, &r.Send, names))
+	}
+	if receives {
+		b = fmt.Appendf(b, " from %d tag %d%s", e.Word(r.Source), e.Word(r.RecvTag), size(e, &r.Recv, names))
+	}
+	collective := p.Collective() && p.ObjectKind() == signature.Comm && p.MadeKind() != signature.Comm
+	if collective && p.Shape != signature.Neighbours {
+		b = fmt.Appendf(b, "%s%s", size(e, &r.Send, names), size(e, &r.Recv, names))
+	}
+	if sends || receives || collective {
+		b = append(append(b, ' '), commName.Find(e.AppendJSONArguments(nil))...)
+	}
+	return append(b, '\n')
+}
+
+// size is the size of a payload that has one count.
+func size(e *reconstruct.Event, d *signature.Payload, names *reconstruct.Names) string {
+	p := signature.ProcByID(e.Header().Proc())
+	if !d.Present() || d.Count == 0 || p.Vector(d.Count) || p.Vector(d.Type) || signature.IsConst(e.Word(d.Count)) || e.Word(d.Type) == signature.Absent {
+		return ""
+	}
+	n, _ := names.TypeSize(e.Word(d.Type))
+	return fmt.Sprintf(" %d bytes", e.Word(d.Count)*n)
+}

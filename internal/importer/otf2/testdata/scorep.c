@@ -1,0 +1,156 @@
+/* scorep DIR: writes an archive of two ranks with OTF2's own library, with what Score-P's archives
+ * have: numbers that are mapped, clocks that are corrected, records of metrics and threads, regions
+ * of users, its counting of the sizes of collective calls. Values are read by TestForeign. */
+#include <otf2/otf2.h>
+#include <string.h>
+
+static OTF2_FlushType flush(void *data, OTF2_FileType type, OTF2_LocationRef location, void *caller, bool final)
+{
+    (void)data, (void)type, (void)location, (void)caller, (void)final;
+    return OTF2_FLUSH;
+}
+
+static OTF2_FlushCallbacks callbacks = { .otf2_pre_flush = flush };
+
+/* Regions; locally each has a number that is one lower. */
+static const char *const regions[] = { "unused", "main", "MPI_Init", "MPI_Finalize", "MPI_Send", "MPI_Recv", "MPI_Irecv", "MPI_Wait",
+    "MPI_Bcast", "MPI_Allreduce", "MPI_Comm_split", "MPI_Allgather", "MPI_Iallreduce", "MPI_Wtime", "solve", "MPI_Alltoall",
+    "MPI_Waitall", "MPI_Isend", "MPI_Testsome", "MPI_Gather", "MPI_Comm_free", "MPI_Sendrecv" };
+enum { MAIN, INIT, FINALIZE, SEND, RECV, IRECV, WAIT, BCAST, ALLREDUCE, SPLIT, ALLGATHER, IALLREDUCE, WTIME, SOLVE, ALLTOALL,
+    WAITALL, ISEND, TESTSOME, GATHER, COMM_FREE, SENDRECV, REGIONS };
+enum { NO_TEXT = REGIONS + 1, MACHINE, NODE, HOST, RANK0, RANK1, THREAD, WORLD, METRIC_LOCATION, TEXTS };
+static const char *const texts[] = { "", "machine", "node", "host", "MPI Rank 0", "MPI Rank 1", "Master thread", "MPI_COMM_WORLD", "metrics" };
+
+#define METRICS ((uint64_t)1 << 32) /* location */
+
+static OTF2_EvtWriter *w;
+static uint64_t now;
+static uint64_t tick(void) { return now += 20; } /* 10 ns */
+static void enter(int region) { OTF2_EvtWriter_Enter(w, NULL, tick(), region); }
+static void leave(int region) { OTF2_EvtWriter_Leave(w, NULL, tick(), region); }
+static void call(int region) { enter(region), leave(region); }
+
+static void collective(int region, OTF2_CollectiveOp op, uint32_t comm, uint32_t root, uint64_t sent, uint64_t received)
+{
+    enter(region);
+    OTF2_EvtWriter_MpiCollectiveBegin(w, NULL, now);
+    if (op == OTF2_COLLECTIVE_OP_CREATE_HANDLE)
+        OTF2_EvtWriter_CommCreate(w, NULL, tick(), 2);
+    OTF2_EvtWriter_MpiCollectiveEnd(w, NULL, tick(), op, comm, root, sent, received);
+    leave(region);
+}
+
+static void events(int rank)
+{
+    const uint32_t peer = 1 - rank, none = OTF2_UNDEFINED_UINT32;
+    OTF2_EvtWriter_ProgramBegin(w, NULL, tick(), 1, 0, NULL);
+    enter(MAIN);
+    call(INIT);
+    call(WTIME);
+    OTF2_Type type = OTF2_TYPE_UINT64;
+    OTF2_MetricValue value = { .unsigned_int = 77 };
+    OTF2_EvtWriter_Metric(w, NULL, tick(), 0, 1, &type, &value);
+    if (rank == 0) {
+        enter(SEND), OTF2_EvtWriter_MpiSend(w, NULL, tick(), 1, 1, 7, 4000), leave(SEND);
+    } else {
+        enter(RECV), OTF2_EvtWriter_MpiRecv(w, NULL, tick(), 0, 1, 7, 4000), leave(RECV);
+    }
+    enter(SENDRECV);
+    OTF2_EvtWriter_MpiSend(w, NULL, tick(), peer, 1, 20 + rank, 100 + rank);
+    OTF2_EvtWriter_MpiRecv(w, NULL, tick(), peer, 1, 20 + peer, 100 + peer);
+    leave(SENDRECV);
+    enter(IRECV), OTF2_EvtWriter_MpiIrecvRequest(w, NULL, tick(), 5), leave(IRECV);
+    enter(ISEND), OTF2_EvtWriter_MpiIsend(w, NULL, tick(), peer, 1, 9, 80, 6), leave(ISEND);
+    call(SOLVE);
+    enter(TESTSOME), OTF2_EvtWriter_MpiRequestTest(w, NULL, tick(), 5), OTF2_EvtWriter_MpiIsendComplete(w, NULL, tick(), 6), leave(TESTSOME);
+    enter(WAITALL), OTF2_EvtWriter_MpiIrecv(w, NULL, tick(), peer, 1, 9, 80, 5), leave(WAITALL);
+    enter(IRECV), OTF2_EvtWriter_MpiIrecvRequest(w, NULL, tick(), 8), leave(IRECV);
+    enter(WAIT), OTF2_EvtWriter_MpiRequestCancelled(w, NULL, tick(), 8), leave(WAIT);
+    collective(BCAST, OTF2_COLLECTIVE_OP_BCAST, 1, 0, rank == 0 ? 2 * 40 : 0, 40);
+    collective(GATHER, OTF2_COLLECTIVE_OP_GATHER, 1, 1, 24, rank == 1 ? 2 * 24 : 0);
+    collective(ALLREDUCE, OTF2_COLLECTIVE_OP_ALLREDUCE, 1, none, 2 * 8, 2 * 8);
+    collective(SPLIT, OTF2_COLLECTIVE_OP_CREATE_HANDLE, 1, none, 0, 0);
+    collective(ALLGATHER, OTF2_COLLECTIVE_OP_ALLGATHER, 2, none, 2 * 4, 2 * 4);
+    collective(ALLTOALL, OTF2_COLLECTIVE_OP_ALLTOALL, 2, none, 2 * 16, 2 * 16);
+    enter(IALLREDUCE), OTF2_EvtWriter_NonBlockingCollectiveRequest(w, NULL, tick(), 9), leave(IALLREDUCE);
+    OTF2_EvtWriter_ThreadFork(w, NULL, tick(), OTF2_PARADIGM_OPENMP, 2);
+    OTF2_EvtWriter_ParameterInt(w, NULL, tick(), 0, -5);
+    enter(WAIT);
+    OTF2_EvtWriter_NonBlockingCollectiveComplete(w, NULL, tick(), OTF2_COLLECTIVE_OP_ALLREDUCE, 2, none, 2 * 32, 2 * 32, 9);
+    leave(WAIT);
+    collective(COMM_FREE, OTF2_COLLECTIVE_OP_DESTROY_HANDLE, 2, none, 0, 0);
+    call(FINALIZE);
+    leave(MAIN);
+    OTF2_EvtWriter_ProgramEnd(w, NULL, tick(), 0);
+}
+
+static void definitions(OTF2_Archive *a, const uint64_t *counts)
+{
+    OTF2_GlobalDefWriter *d = OTF2_Archive_GetGlobalDefWriter(a);
+    OTF2_GlobalDefWriter_WriteClockProperties(d, 2000000000, 1000, 100000, 1700000000000000000);
+    for (int i = 0; i <= REGIONS; i++)
+        OTF2_GlobalDefWriter_WriteString(d, i, regions[i]);
+    for (int i = NO_TEXT; i < TEXTS; i++)
+        OTF2_GlobalDefWriter_WriteString(d, i, texts[i - NO_TEXT]);
+    OTF2_GlobalDefWriter_WriteParameter(d, 0, MAIN + 1, OTF2_PARAMETER_TYPE_INT64);
+    OTF2_GlobalDefWriter_WriteMetricMember(d, 0, SOLVE + 1, NO_TEXT, OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ABSOLUTE_POINT, OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, 0, NO_TEXT);
+    const OTF2_MetricMemberRef member = 0;
+    OTF2_GlobalDefWriter_WriteMetricClass(d, 0, 1, &member, OTF2_METRIC_SYNCHRONOUS, OTF2_RECORDER_KIND_CPU);
+    OTF2_GlobalDefWriter_WriteSystemTreeNode(d, 0, MACHINE, MACHINE, OTF2_UNDEFINED_SYSTEM_TREE_NODE);
+    OTF2_GlobalDefWriter_WriteSystemTreeNode(d, 1, HOST, NODE, 0);
+    for (int i = 0; i <= REGIONS; i++) {
+        bool mpi = strncmp(regions[i], "MPI_", 4) == 0;
+        OTF2_GlobalDefWriter_WriteRegion(d, i, i, i, NO_TEXT, OTF2_REGION_ROLE_FUNCTION, mpi ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_COMPILER, OTF2_REGION_FLAG_NONE, NO_TEXT, 0, 0);
+    }
+    for (int rank = 0; rank < 2; rank++) {
+        OTF2_GlobalDefWriter_WriteLocationGroup(d, rank, RANK0 + rank, OTF2_LOCATION_GROUP_TYPE_PROCESS, 1, OTF2_UNDEFINED_LOCATION_GROUP);
+        OTF2_GlobalDefWriter_WriteLocation(d, rank, THREAD, OTF2_LOCATION_TYPE_CPU_THREAD, counts[rank], rank);
+    }
+    OTF2_GlobalDefWriter_WriteLocation(d, METRICS, METRIC_LOCATION, OTF2_LOCATION_TYPE_METRIC, 0, 0);
+    const uint64_t members[] = { 0, 1 };
+    OTF2_GlobalDefWriter_WriteGroup(d, 0, NO_TEXT, OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, 2, members);
+    OTF2_GlobalDefWriter_WriteGroup(d, 1, NO_TEXT, OTF2_GROUP_TYPE_COMM_SELF, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, 0, NULL);
+    OTF2_GlobalDefWriter_WriteGroup(d, 2, NO_TEXT, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, 2, members);
+    OTF2_GlobalDefWriter_WriteComm(d, 0, NO_TEXT, 1, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
+    OTF2_GlobalDefWriter_WriteComm(d, 1, WORLD, 2, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
+    OTF2_GlobalDefWriter_WriteComm(d, 2, NO_TEXT, 2, 1, OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS);
+    OTF2_Archive_CloseGlobalDefWriter(a, d);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2)
+        return 2;
+    OTF2_Archive *a = OTF2_Archive_Open(argv[1], "traces", OTF2_FILEMODE_WRITE, 256 << 10, 4 << 20, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+    OTF2_Archive_SetFlushCallbacks(a, &callbacks, NULL);
+    OTF2_Archive_SetSerialCollectiveCallbacks(a);
+    OTF2_Archive_SetCreator(a, "Score-P 8.4");
+    OTF2_Archive_OpenEvtFiles(a);
+    uint64_t counts[2];
+    for (int rank = 0; rank < 2; rank++) {
+        now = 980 - 100 * rank; /* the clock of rank 1 is behind */
+        w = OTF2_Archive_GetEvtWriter(a, rank);
+        events(rank);
+        OTF2_EvtWriter_GetNumberOfEvents(w, &counts[rank]);
+        OTF2_Archive_CloseEvtWriter(a, w);
+    }
+    OTF2_Archive_CloseEvtWriter(a, OTF2_Archive_GetEvtWriter(a, METRICS));
+    OTF2_Archive_CloseEvtFiles(a);
+    OTF2_Archive_OpenDefFiles(a);
+    OTF2_Archive_CloseDefWriter(a, OTF2_Archive_GetDefWriter(a, METRICS));
+    for (int rank = 0; rank < 2; rank++) {
+        OTF2_DefWriter *d = OTF2_Archive_GetDefWriter(a, rank);
+        uint64_t numbers[REGIONS];
+        for (int i = 0; i < REGIONS; i++)
+            numbers[i] = i + 1;
+        OTF2_IdMap *map = OTF2_IdMap_CreateFromUint64Array(REGIONS, numbers, false);
+        OTF2_DefWriter_WriteMappingTable(d, OTF2_MAPPING_REGION, map);
+        OTF2_IdMap_Free(map);
+        OTF2_DefWriter_WriteClockOffset(d, 0, 100 * rank, 0);
+        OTF2_DefWriter_WriteClockOffset(d, 100000, 100 * rank, 0);
+        OTF2_Archive_CloseDefWriter(a, d);
+    }
+    OTF2_Archive_CloseDefFiles(a);
+    definitions(a, counts);
+    return OTF2_Archive_Close(a) != OTF2_SUCCESS;
+}
