@@ -196,7 +196,7 @@ func (x *described) word(i int, failed bool) (err error) {
 // made sets the word of a new local object.
 func (x *described) made(i int, q *signature.Param, v *Value, failed bool) error {
 	switch {
-	case v == nil && failed || v != nil && v.Kind == Null:
+	case v == nil && (failed || x.foundNothing()) || v != nil && v.Kind == Null:
 		return nil
 	case v == nil:
 		x.in.Words[i] = 0
@@ -215,6 +215,15 @@ func (x *described) made(i int, q *signature.Param, v *Value, failed bool) error
 		x.in.Words[i], x.slot = slot, true
 	}
 	return nil
+}
+
+// foundNothing reports whether the call says that there was nothing.
+func (x *described) foundNothing() bool {
+	if x.proc.Roles.Flag == 0 || x.from.Out == nil {
+		return false
+	}
+	v := x.from.Out.Member(x.proc.Words[x.proc.Roles.Flag].Name)
+	return v != nil && v.Kind == Number && v.Number == 0
 }
 
 // slotIn is the slot in the name of a local object: "req:0:5.17".

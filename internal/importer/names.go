@@ -21,6 +21,7 @@ type Names struct {
 	sizes   map[uint64]uint64  // of datatypes, bytes
 	comms   map[string]*Members
 	regions map[string]uint64
+	digits  map[string]string // of handles, by name without number
 }
 
 type siteName struct{ place, function string }
@@ -41,11 +42,14 @@ type Members struct {
 
 // NewNames returns the names of a run, none so far.
 func NewNames() *Names {
-	return &Names{sites: map[siteName]callsite{}, defs: map[string]efg.Def{}, sizes: map[uint64]uint64{}, comms: map[string]*Members{}, regions: map[string]uint64{}}
+	return &Names{sites: map[siteName]callsite{}, defs: map[string]efg.Def{}, sizes: map[uint64]uint64{}, comms: map[string]*Members{}, regions: map[string]uint64{}, digits: map[string]string{}}
 }
 
 // SetMembers says who the members of a communicator are. It comes before its first use.
 func (n *Names) SetMembers(comm string, m *Members) { n.comms[comm] = m }
+
+// SetDigits says what all digits of a handle are whose name is shorter. It comes before its first use.
+func (n *Names) SetDigits(name, digits string) { n.digits[name] = digits }
 
 // MembersOf returns the members of a communicator, nil if they are unknown.
 func (n *Names) MembersOf(comm string) *Members { return n.comms[comm] }
@@ -143,6 +147,9 @@ func (p *Process) handle(kind signature.Kind, name string) (uint64, error) {
 	}
 	d, ok := p.Names.defs[base]
 	if !ok {
+		if all, known := p.Names.digits[base]; known {
+			digits = all
+		}
 		word, err := wordOf(kind, digits)
 		if err != nil {
 			return 0, fmt.Errorf("%.60q: %w", name, err)
@@ -273,6 +280,9 @@ func (n *Names) DefineType(name string, size int64) error {
 	digits, ok := strings.CutPrefix(name, reconstruct.HandlePrefix(signature.Type))
 	if !ok || size < 0 {
 		return fmt.Errorf("%.60q of %d bytes is no datatype", name, size)
+	}
+	if all, known := n.digits[name]; known {
+		digits = all
 	}
 	word, err := wordOf(signature.Type, digits)
 	if err != nil {

@@ -21,7 +21,7 @@ func (w *Words) Reset(p *signature.Proc, site uint64) {
 	w.Words = append(w.Words[:0], uint64(signature.MakeHeader(p.ID, signature.C, false, len(p.Words), 0)), site)
 	for i := signature.ObjectWord; i < len(p.Words); i++ {
 		word := signature.Absent
-		if p.Words[i].Form == signature.SlotForm || p.Words[i].Param < 0 {
+		if p.Words[i].Param < 0 {
 			word = 0
 		}
 		w.Words = append(w.Words, word)
@@ -34,6 +34,9 @@ func (w *Words) Set(word int, value uint64) {
 		w.Words[word] = value
 	}
 }
+
+// Issue says that the call issues a request that is known by later calls.
+func (w *Words) Issue() { w.Set(w.Proc.Roles.Request, 0) }
 
 // SetVector sets the content of an array, if the procedure has it.
 func (w *Words) SetVector(word int, elems []uint64) {
@@ -53,16 +56,11 @@ func (w *Words) SetBytes(d *signature.Payload, bytes uint64) {
 // Finish sets what follows from the other words.
 func (w *Words) Finish() { setBuffers(w.Proc, &w.Input) }
 
-// setBuffers sets the words of buffers of which nothing is known: a buffer that does not matter is
-// absent, others are 0.
+// setBuffers sets the words of buffers of which nothing is known as the recorder does without
+// addresses.
 func setBuffers(p *signature.Proc, in *efg.Input) {
 	for i := signature.FirstWord; i < len(p.Words); i++ {
-		w := &p.Words[i]
-		if w.Param < 0 || p.Params[w.Param].Kind != signature.Buf || in.Words[i] != signature.Absent {
-			continue
-		}
-		d := p.Roles.DataOf(i)
-		if len(p.Params[w.Param].Conds) == 0 || d == nil || in.Words[d.Type] != signature.Absent {
+		if w := &p.Words[i]; w.Param >= 0 && p.Params[w.Param].Kind == signature.Buf && in.Words[i] == signature.Absent {
 			in.Words[i] = 0
 		}
 	}

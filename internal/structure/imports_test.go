@@ -123,7 +123,7 @@ var mayImportInTests = map[string][]string{
 	"internal/generate":            {"internal/analysis/diff", "internal/testing/groundtruth"},
 	"internal/replay":              {"internal/testing/groundtruth"},
 	"internal/importer/jsonl":      {"internal/testing/testrun", "reconstruct"},
-	"internal/importer/otf2":       {"internal/export/otf2", "internal/testing/testrun", "reconstruct"},
+	"internal/importer/otf2":       {"internal/analysis/diff", "internal/export/otf2", "internal/testing/testrun", "reconstruct"},
 	"reconstruct":                  {"efg/text"},
 	"signature":                    {"internal/testing/mpilib"},
 	"efg/runfile":                  {"efg/text", "internal/testing/sim"},

@@ -52,6 +52,7 @@ func (t *threadWriter) about(list *attributeList, number uint64, x *plan) {
 	}
 	if a.details {
 		list.text(languageAttribute, x.language)
+		list.text(unusedAttribute, x.unused)
 		list.mark(largeAttribute, x.large)
 		list.mark(byPMPIAttribute, x.byPMPI)
 	}

@@ -90,6 +90,9 @@ func threadName(rank int, thread uint32) string {
 // addNodes defines what the calls of a process refer to.
 func (a *archive) addNodes(replay *reconstruct.Process, facts *analysis.Process) error {
 	places := replay.Names()
+	if a.details {
+		a.defs.addHandles(facts.Data, places)
+	}
 	world := false
 	for j := range facts.Data.Streams {
 		s := &facts.Data.Streams[j]
@@ -123,13 +126,16 @@ func (a *archive) addNodes(replay *reconstruct.Process, facts *analysis.Process)
 // languages are the names of the interfaces of MPI but C's.
 var languages = map[signature.Language]string{signature.Fortran: "mpif.h", signature.F08: "mpi_f08"}
 
-// addPlace defines where a call is and its language.
+// addPlace defines where a call is, and what else is said of it.
 func (a *archive) addPlace(words []uint64, places *reconstruct.Names) {
 	if a.callsites {
 		a.defs.place(places.Place(words[1]))
 		a.defs.text(places.Func(words[1]))
 	}
-	a.defs.text(languages[signature.Header(words[0]).Lang()])
+	if a.details {
+		a.defs.text(languages[signature.Header(words[0]).Lang()])
+		a.defs.text(unusedBuffers(words))
+	}
 }
 
 // addComms defines the communicators of a node's calls.

@@ -31,6 +31,8 @@ type definitions struct {
 
 	attributes  []attribute
 	byAttribute map[attribute]uint32
+
+	digits map[string]string // of handles, by their names
 }
 
 // region is an MPI procedure, or the program.
@@ -87,18 +89,19 @@ const (
 	languageAttribute
 	largeAttribute
 	byPMPIAttribute
+	unusedAttribute
 	unfinishedAttribute
 )
 
 func newDefinitions() *definitions {
 	d := &definitions{
 		strings: map[string]uint32{}, byName: map[string]uint32{}, byPlace: map[string]uint32{}, ranks: map[int]int32{},
-		byKey: map[string]uint32{}, byComm: map[commKey]uint32{}, byAttribute: map[attribute]uint32{},
+		byKey: map[string]uint32{}, byComm: map[commKey]uint32{}, byAttribute: map[attribute]uint32{}, digits: map[string]string{},
 	}
 	d.text("")
 	for _, a := range []attribute{
 		{names.Number, typeUint64}, {names.Place, typeSourceCodeLocation}, {names.Function, typeString},
-		{names.Language, typeString}, {names.Large, typeUint8}, {names.ByPMPI, typeUint8},
+		{names.Language, typeString}, {names.Large, typeUint8}, {names.ByPMPI, typeUint8}, {names.Unused, typeString},
 		{names.Unfinished, typeUint8},
 	} {
 		d.attribute(a.name, a.kind)

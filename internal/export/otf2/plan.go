@@ -1,6 +1,8 @@
 package otf2
 
 import (
+	"strings"
+
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/signature"
 )
@@ -35,6 +37,7 @@ type plan struct {
 	place       uint32 // of the callsite
 	function    uint32 // string, 0 if it is unknown
 	language    uint32 // string, 0 for C
+	unused      uint32 // string, see unusedBuffers
 	large       bool
 	byPMPI      bool
 	proc        *signature.Proc
@@ -104,4 +107,21 @@ func (x *plan) known(words ...int) bool {
 		}
 	}
 	return true
+}
+
+// unusedBuffers are the buffers that do not matter in the calls of a node and are constants, as in
+// "recvbuf=NULL": JSON Lines leave them out.
+func unusedBuffers(words []uint64) string {
+	p := signature.ProcByID(signature.Header(words[0]).Proc())
+	if p == nil || len(p.Words) != len(words) {
+		return ""
+	}
+	var list []string
+	for i := range p.Words {
+		d, c := p.Roles.DataOf(i), signature.ConstantOf(words[i])
+		if d != nil && c != nil && words[i] != signature.Absent && words[d.Type] == signature.Absent {
+			list = append(list, p.Words[i].Name+"="+strings.TrimPrefix(c.Name, "EFG_"))
+		}
+	}
+	return strings.Join(list, " ")
 }

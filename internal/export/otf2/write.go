@@ -299,7 +299,7 @@ func (a *archive) planOf(n *efg.Node, places *reconstruct.Names) plan {
 	site, language := n.Words[1], languages[signature.Header(n.Words[0]).Lang()]
 	x.region = a.defs.byName[opOf(n.Words)]
 	x.place = a.defs.byPlace[places.Place(site)]
-	x.function, x.language = a.defs.strings[places.Func(site)], a.defs.strings[language]
+	x.function, x.language, x.unused = a.defs.strings[places.Func(site)], a.defs.strings[language], a.defs.strings[unusedBuffers(n.Words)]
 	return x
 }
 
@@ -370,7 +370,7 @@ func (a *archive) finish() error {
 	id := signature.Hash(uint64(a.run.Meta.Started), uint64(a.began), uint64(len(a.system.locations)), w.out.count)
 	properties := [][2]string{{names.Clock, clock}, {names.Ranks, strconv.Itoa(a.size())}, {names.Started, strconv.FormatInt(a.began, 10)}}
 	if a.details {
-		properties = append(properties, [2]string{names.Arguments, "1"})
+		properties = append(properties, [2]string{names.Arguments, "1"}, [2]string{names.Handles, a.defs.handles()})
 	}
 	b := anchor(a.system.machine, a.title(), uint64(len(a.system.locations)), w.out.count, id, properties)
 	return os.WriteFile(filepath.Join(a.dir, Name+".otf2"), b, 0o644)

@@ -25,15 +25,16 @@ const (
 	itsPlace
 	itsFunction
 	itsLanguage
-	itsCount // large
-	itsName  // begins with P
-	itsEnd   // it had not returned
+	itsCount  // large
+	itsName   // begins with P
+	itsUnused // buffers
+	itsEnd    // it had not returned
 )
 
 // aboutCalls are the attributes that are not arguments or results.
 var aboutCalls = map[string]aboutCall{
 	names.Number: itsNumber, names.Place: itsPlace, names.Function: itsFunction, names.Language: itsLanguage,
-	names.Large: itsCount, names.ByPMPI: itsName, names.Unfinished: itsEnd,
+	names.Large: itsCount, names.ByPMPI: itsName, names.Unused: itsUnused, names.Unfinished: itsEnd,
 }
 
 // findMembers says what attributes mean.
@@ -139,6 +140,11 @@ func (p *process) describe(d *importer.Described, proc *signature.Proc, v Value)
 		d.Large = v.Number != 0
 	case itsName:
 		d.ByPMPI = v.Number != 0
+	case itsUnused:
+		for _, text := range strings.Fields(p.reader.text(v)) {
+			buffer, constant, _ := strings.Cut(text, "=")
+			p.members[0] = append(p.members[0], importer.Member{Name: buffer, Value: importer.Value{Kind: importer.Text, Text: constant}})
+		}
 	case itsNumber, itsPlace, itsFunction, itsEnd:
 	}
 	return nil

@@ -97,6 +97,11 @@ func (r *reader) prepare() error {
 	if n, err := strconv.Atoi(a.Properties[names.Ranks]); err == nil && n >= r.size && n < maxRank {
 		r.size = n
 	}
+	for _, handle := range strings.Fields(a.Properties[names.Handles]) {
+		if name, digits, ok := strings.Cut(handle, "="); ok && r.exact {
+			r.names.SetDigits(name, digits)
+		}
+	}
 	if err := r.findComms(); err != nil {
 		return err
 	}

@@ -9,11 +9,13 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg/runfile"
+	"github.com/efg-tools/efg/internal/analysis/diff"
 	"github.com/efg-tools/efg/internal/export"
 	writer "github.com/efg-tools/efg/internal/export/otf2"
 	"github.com/efg-tools/efg/internal/importer"
 	"github.com/efg-tools/efg/internal/testing/testrun"
 	"github.com/efg-tools/efg/reconstruct"
+	"github.com/efg-tools/efg/signature"
 )
 
 // lines writes the calls of a run as JSON Lines.
@@ -96,6 +98,7 @@ func TestRoundTrip(t *testing.T) {
 		{Source: "c/probes.c"}, {Source: "c/threads.c"}, {Source: "c/comms.c"}, {Source: "c/inter.c"}, {Source: "c/types.c"},
 		{Source: "c/intercoll.c"}, {Source: "fortran/all_f08.f90"}, {Source: "c/rma.c"}, {Source: "c/io.c", Args: "DIR"},
 		{Source: "c/fail.c", Args: "kill 50", Fails: true}, {Source: "c/regions.c"}, {Source: "c/large.c"},
+		{Source: "c/polling.c"}, {Source: "c/neigh.c"}, {Source: "c/amr.c"}, {Source: "c/spawn.c", Ranks: 2}, {Source: "fortran/halo_mpifh.f"},
 	}
 	testrun.Record(t, programs, func(t *testing.T, r *testrun.Recording) {
 		anchor := archived(t, r.Run, &export.Job{RawClock: true, What: []string{writer.Arguments, writer.Callsites}})
@@ -104,22 +107,51 @@ func TestRoundTrip(t *testing.T) {
 			t.Log(note)
 		}
 		compareLines(t, renamed(lines(t, run)), renamed(lines(t, r.Run)))
+		compareSequences(t, run, r.Run)
 	})
+}
+
+// compareSequences compares the events of two runs as efg diff --ignore time does.
+func compareSequences(t *testing.T, got, want *runfile.Run) {
+	t.Helper()
+	s, err := diff.NewSequences(got, want, true, func(uint64) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.Equal() {
+		t.Errorf("%+v", s.First[:min(len(s.First), 1)])
+	}
 }
 
 // renamed gives requests and other local objects numbers in the order in which they are made: calls
-// on the same line are one callsite for an importer, so that nodes have other numbers.
+// on the same line are one callsite for an importer, so that nodes have other numbers, and names are
+// used again.
 func renamed(text []byte) []byte {
 	numbers := map[string]int{}
-	return localObject.ReplaceAllFunc(text, func(name []byte) []byte {
-		kind, _, _ := strings.Cut(string(name), ":")
-		n, ok := numbers[string(name)]
-		if !ok {
-			n = len(numbers)
-			numbers[string(name)] = n
-		}
-		return fmt.Appendf(nil, "%s:%d", kind, n)
-	})
+	var out []byte
+	made := 0
+	for line := range bytes.Lines(text) {
+		head := lineHead.FindSubmatch(line)
+		rank, op := string(head[1]), string(head[3])
+		p := signature.ProcByName(op)
+		issues := p != nil && p.Issues != ""
+		out = append(out, localObject.ReplaceAllFunc(line, func(name []byte) []byte {
+			kind, rest, _ := strings.Cut(string(name), ":")
+			if !strings.Contains(rest, ":") {
+				rest = string(head[2]) + ":" + rest
+			}
+			key := rank + kind + rest
+			if _, ok := numbers[key]; !ok || issues && kind == "req" {
+				made++
+				numbers[key] = made
+			}
+			return fmt.Appendf(nil, "%s:%d", kind, numbers[key])
+		})...)
+	}
+	return out
 }
 
-var localObject = regexp.MustCompile(`(req|msg|info|errhandler|keyval|session):[0-9:]+\.[0-9]+`)
+var (
+	lineHead    = regexp.MustCompile(`^{"rank":(-?[0-9]+),"thread":([0-9]+),.*?"op":"([^"]*)"`)
+	localObject = regexp.MustCompile(`(req|msg|info|errhandler|keyval|session):[0-9:]+\.[0-9]+`)
+)

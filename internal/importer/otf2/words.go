@@ -60,6 +60,9 @@ func (p *process) apply(c *call, r *record, x *completion) {
 		w.Set(roles.Dest, p.peer(r.fields[1], r.fields[0]))
 		w.Set(roles.SendTag, tagOf(r))
 		w.SetBytes(&roles.Send, r.fields[3])
+		if r.kind == MpiIsend {
+			p.issue(c)
+		}
 	case MpiRecv:
 		if !c.proc.Receives() {
 			p.reader.skipped.misplaced(c.proc)
@@ -70,9 +73,7 @@ func (p *process) apply(c *call, r *record, x *completion) {
 		w.Set(roles.StatusTag, tagOf(r))
 		w.Set(roles.StatusBytes, r.fields[3])
 	case MpiIrecvRequest, NonBlockingCollectiveRequest:
-		if c.proc.Issues == "" {
-			p.reader.skipped.misplaced(c.proc)
-		}
+		p.issue(c)
 	case MpiCollectiveEnd:
 		p.collective(r)
 	case CommCreate:
@@ -82,6 +83,15 @@ func (p *process) apply(c *call, r *record, x *completion) {
 	case MpiIsendComplete, MpiIrecv, MpiRequestTest, MpiRequestCancelled, NonBlockingCollectiveComplete:
 		x.add(r)
 	}
+}
+
+// issue says that a call issues a request.
+func (p *process) issue(c *call) {
+	if c.proc.Issues == "" {
+		p.reader.skipped.misplaced(c.proc)
+		return
+	}
+	p.words.Issue()
 }
 
 // misplaced counts a record in a call that cannot make it by itself.

@@ -15,9 +15,12 @@ const (
 	Started = "EFG::STARTED"
 	// Arguments is there if calls have all their arguments and results as attributes.
 	Arguments = "EFG::ARGUMENTS"
+	// Handles are the names of handles in arguments that are shorter than they could be, each with all
+	// of its digits: "comm:1040ec07=1040ec07ab type:…".
+	Handles = "EFG::HANDLES"
 )
 
-// Attributes of calls that are not arguments. Of the last four, those are written that say something.
+// Attributes of calls that are not arguments. Of those after Place, those are written that say something.
 const (
 	Number   = "number"   // of the call in its thread
 	Place    = "callsite" // source line
@@ -25,6 +28,8 @@ const (
 	Language = "lang"     // mpif.h or mpi_f08; otherwise C
 	Large    = "large"    // 1: the large-count variant
 	ByPMPI   = "pmpi"     // 1: called by its PMPI_ name
+	// Unused are the buffers that do not matter in the call and are constants: "recvbuf=NULL sendbuf=MPI_BOTTOM".
+	Unused = "unused"
 	// Unfinished is 1 for a call that had not returned when the recording ended.
 	Unfinished = "unfinished"
 )

@@ -136,7 +136,7 @@ def check(c, enter, leave, records, notes):
     a, b = attributes(enter), attributes(leave)
     place = a.pop("callsite")
     site = place.file if place.line_number == 0 else "%s:%d" % (place.file, place.line_number)
-    got = {k: v for k, v in a.items() if k not in ("number", "function", "lang", "large", "pmpi")}
+    got = {k: v for k, v in a.items() if k not in ("number", "function", "lang", "large", "pmpi", "unused")}
     want = {k: value(v) for k, v in c["args"].items()}
     if got != want or {k[4:]: v for k, v in b.items()} != {k: value(v) for k, v in c["out"].items()}:
         differ("arguments", got, b, c)
