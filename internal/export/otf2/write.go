@@ -370,7 +370,10 @@ func (a *archive) finish() error {
 	id := signature.Hash(uint64(a.run.Meta.Started), uint64(a.began), uint64(len(a.system.locations)), w.out.count)
 	properties := [][2]string{{names.Clock, clock}, {names.Ranks, strconv.Itoa(a.size())}, {names.Started, strconv.FormatInt(a.began, 10)}}
 	if a.details {
-		properties = append(properties, [2]string{names.Arguments, "1"}, [2]string{names.Handles, a.defs.handles()})
+		properties = append(properties, [2]string{names.Arguments, "1"})
+		if handles := a.defs.handles(); handles != "" { // OTF2's library refuses properties without value
+			properties = append(properties, [2]string{names.Handles, handles})
+		}
 	}
 	b := anchor(a.system.machine, a.title(), uint64(len(a.system.locations)), w.out.count, id, properties)
 	return os.WriteFile(filepath.Join(a.dir, Name+".otf2"), b, 0o644)
