@@ -88,7 +88,7 @@ func generateProgram(path string, opt *generateOptions, errOut io.Writer) error 
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if len(open) > 0 {
-		fmt.Fprintf(errOut, "efg: outcomes that MPI leaves open are not forced, so the program may have other events than the run, or wait forever: %s\n", strings.Join(open, ", "))
+		fmt.Fprintf(errOut, "efg: MPI leaves outcomes open, so the program may have other events than the run, or wait forever; efg run --replay %s --generated forces them: %s\n", path, strings.Join(open, ", "))
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ type replayOptions struct {
 	onDivergence string
 	atEnd        string
 	force        bool
+	generated    bool
 
 	path string // of the file that the hook reads; "" if nothing is followed
 }
@@ -31,6 +32,7 @@ func replayFlags(cmd *cobra.Command, opt *replayOptions) {
 	f.StringVar(&opt.onDivergence, "on-divergence", "free", "with --replay, what to do when a process makes another call than was recorded: free (the run goes on as usual), stop (the process, for a debugger) or abort")
 	f.StringVar(&opt.atEnd, "at-end", "free", "with --replay, what to do at the end of a recording that was cut short: free or stop")
 	f.BoolVar(&opt.force, "force", false, "with --replay, accept another command, and do not compare callsites")
+	f.BoolVar(&opt.generated, "generated", false, "with --replay, the command runs the program that efg generate wrote from FILE")
 	completeWords(cmd, "on-divergence", "free", "stop", "abort")
 	completeWords(cmd, "at-end", "free", "stop")
 }
@@ -38,7 +40,7 @@ func replayFlags(cmd *cobra.Command, opt *replayOptions) {
 // check checks the flags; changed reports whether a flag was given.
 func (opt *replayOptions) check(changed func(flag string) bool) error {
 	words := map[string][]string{"on-divergence": {"free", "stop", "abort"}, "at-end": {"free", "stop"}}
-	for _, name := range []string{"on-divergence", "at-end", "force"} {
+	for _, name := range []string{"on-divergence", "at-end", "force", "generated"} {
 		if opt.file == "" && changed(name) {
 			return usageError("--%s: only with --replay", name)
 		}
@@ -88,7 +90,7 @@ func (opt *runOptions) suits(run *runfile.Run, args []string) error {
 	if len(run.Procs) == 0 {
 		return usageError("%s: has no processes", r.file)
 	}
-	if !r.force && !slices.Equal(run.Meta.Command, args) {
+	if !r.force && !r.generated && !slices.Equal(run.Meta.Command, args) {
 		return usageError("%s: was recorded of another command, %q; --force follows it nevertheless", r.file, strings.Join(run.Meta.Command, " "))
 	}
 	return nil
@@ -102,7 +104,8 @@ func (r *replayOptions) write(dir string, run *runfile.Run) error {
 			options |= bit
 		}
 	}
-	set(replay.OptionPlaces, !r.force)
+	set(replay.OptionPlaces, !r.force && !r.generated)
+	set(replay.OptionGenerated, r.generated)
 	set(replay.OptionTotals, run.Meta.Polls == runfile.PollTotals)
 	set(replay.OptionStop, r.onDivergence == "stop")
 	set(replay.OptionAbort, r.onDivergence == "abort")

@@ -84,6 +84,9 @@ func (p *process) read() error {
 		return err
 	}
 	for _, n := range p.list() {
+		if err := p.refuseAbsolute(n); err != nil {
+			return err
+		}
 		n.spans = p.spans(n)
 		if err := p.handles.translate(n); err != nil {
 			return err

@@ -1,6 +1,8 @@
 package generate
 
 import (
+	"fmt"
+
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/signature"
 )
@@ -15,6 +17,30 @@ func (p *process) spans(n *node) map[int]span {
 		}
 	}
 	return out
+}
+
+// firstAddress is less than any address of data in a process. In C, NULL is recorded as MPI_BOTTOM, too.
+const firstAddress = 64 << 10
+
+// refuseAbsolute returns an error if calls of a node pass MPI_BOTTOM and a datatype of addresses,
+// which are those of the recorded process.
+func (p *process) refuseAbsolute(n *node) error {
+	for i := signature.FirstWord; i < len(n.values); i++ {
+		q, d := n.param(i), n.proc.Roles.DataOf(i)
+		if q == nil || q.Kind != signature.Buf || d == nil || d.Type == 0 {
+			continue
+		}
+		bottom, absolute := false, false
+		n.values[i].each(func(w uint64) {
+			c := signature.ConstantOf(w)
+			bottom = bottom || c != nil && c.Name == "MPI_BOTTOM"
+		})
+		n.values[d.Type].each(func(w uint64) { absolute = absolute || p.types.of(w).low >= firstAddress })
+		if bottom && absolute {
+			return fmt.Errorf("%s: MPI_BOTTOM with a datatype of addresses, which are those of the recorded processes", n.proc.Name)
+		}
+	}
+	return nil
 }
 
 func (p *process) span(n *node, buffer int) span {

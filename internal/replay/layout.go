@@ -58,6 +58,7 @@ const (
 	OptionStop                  // a process that leaves the recording is stopped
 	OptionAbort                 // it is aborted
 	OptionStopAtEnd             // a process at the end of a recording that is not whole is stopped
+	OptionGenerated             // polls that found nothing are left out, as programs of efg generate do
 )
 
 // States of the run and of its streams.

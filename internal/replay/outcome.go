@@ -62,6 +62,7 @@ type stream struct {
 	number  int
 	data    *efg.Stream
 	foreign map[uint64]bool // requests that other threads complete
+	brief   bool            // without polls that found nothing
 
 	nodes []node
 	rows  []row
@@ -87,10 +88,11 @@ type row struct {
 	forced             bool // any of the values is not Free
 }
 
-// readStream goes through the events of Data().Streams[number].
-func readStream(p *reconstruct.Process, number int, foreign map[uint64]bool) (*stream, error) {
+// readStream goes through the events of Data().Streams[number]; brief: without polls that found
+// nothing.
+func readStream(p *reconstruct.Process, number int, foreign map[uint64]bool, brief bool) (*stream, error) {
 	s := &stream{
-		replay: p, number: number, data: &p.Data().Streams[number], foreign: foreign,
+		replay: p, number: number, data: &p.Data().Streams[number], foreign: foreign, brief: brief,
 		calls: seq.NewWriter(false), wild: map[uint64]bool{},
 	}
 	s.findRows()
@@ -105,6 +107,9 @@ func readStream(p *reconstruct.Process, number int, foreign map[uint64]bool) (*s
 			return s, err
 		}
 		n := &s.nodes[e.Node()]
+		if s.brief && n.proc != nil && n.proc.Poll && !n.failed && e.Word(n.proc.PollWord()) == 0 {
+			continue
+		}
 		s.calls.Push(uint64(n.row))
 		if n.open != nothing {
 			s.add(&s.rows[n.row], s.outcome(e, n))

@@ -72,7 +72,7 @@ func (f *file) process(recorded *reconstruct.Run, i int) error {
 		return err
 	}
 	for k := range p.Streams() {
-		s, err := readStream(p, k, foreign)
+		s, err := readStream(p, k, foreign, f.header.Options&OptionGenerated != 0)
 		if err != nil {
 			return err
 		}
