@@ -18,6 +18,10 @@ func (t *threadWriter) arguments(e *reconstruct.Event, x *plan) []byte {
 	list := attributeList{d: a.defs, b: t.list[:0]}
 	t.about(&list, e.Seq, x)
 	if a.details {
+		if x.action == opens || x.action == closes && len(t.open) > 0 {
+			list.add(durationAttribute, typeUint64)
+			list.b = u64(list.b, uint64(t.end-t.start))
+		}
 		t.json = e.AppendJSONArguments(t.json[:0])
 		list.object(t.json, "")
 	}

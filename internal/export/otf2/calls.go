@@ -38,6 +38,7 @@ type processWriter struct {
 	messages map[uint64]uint64      // communicators of messages that were matched, by their words
 	ids      uint64                 // of requests
 	comms    map[uint64]*localComm  // by word
+	texts    map[uint64]string      // by word
 	threads  []*threadWriter
 }
 

@@ -93,15 +93,21 @@ func (a *archive) addNodes(replay *reconstruct.Process, facts *analysis.Process)
 	if a.details {
 		a.defs.addHandles(facts.Data, places)
 	}
-	world := false
+	texts, world := textsOf(facts.Data), false
 	for j := range facts.Data.Streams {
 		s := &facts.Data.Streams[j]
 		for k := range s.Nodes {
 			n := &s.Nodes[k]
-			a.defs.region(procedure(signature.ProcByID(signature.Header(n.Words[0]).Proc()), opOf(n.Words)))
+			a.defs.region(regionOf(n.Words))
 			a.addPlace(n.Words, places)
 			x := planOf(n)
-			if x.action == noAction {
+			if x.action == noAction || x.action == closes {
+				continue
+			}
+			if x.action == opens {
+				if err := a.addNamed(facts, texts, j, k); err != nil {
+					return err
+				}
 				continue
 			}
 			if !world && facts.Data.Rank >= 0 {
@@ -116,7 +122,7 @@ func (a *archive) addNodes(replay *reconstruct.Process, facts *analysis.Process)
 			}
 		}
 		if s.Pending != nil {
-			a.defs.region(procedure(signature.ProcByID(signature.Header(s.Pending.Words[0]).Proc()), opOf(s.Pending.Words)))
+			a.defs.region(regionOf(s.Pending.Words))
 			a.addPlace(s.Pending.Words, places)
 		}
 	}

@@ -18,7 +18,7 @@ type definitions struct {
 	texts   []string
 	strings map[string]uint32
 	regions []region
-	byName  map[string]uint32 // regions
+	byName  map[region]uint32
 	places  []sourceLine
 	byPlace map[string]uint32 // source lines, by their text
 
@@ -35,7 +35,7 @@ type definitions struct {
 	digits map[string]string // of handles, by their names
 }
 
-// region is an MPI procedure, or the program.
+// region is an MPI procedure, one that the program names, or the program.
 type region struct {
 	name     string
 	role     byte
@@ -90,18 +90,19 @@ const (
 	largeAttribute
 	byPMPIAttribute
 	unusedAttribute
+	durationAttribute
 	unfinishedAttribute
 )
 
 func newDefinitions() *definitions {
 	d := &definitions{
-		strings: map[string]uint32{}, byName: map[string]uint32{}, byPlace: map[string]uint32{}, ranks: map[int]int32{},
+		strings: map[string]uint32{}, byName: map[region]uint32{}, byPlace: map[string]uint32{}, ranks: map[int]int32{},
 		byKey: map[string]uint32{}, byComm: map[commKey]uint32{}, byAttribute: map[attribute]uint32{}, digits: map[string]string{},
 	}
 	d.text("")
 	for _, a := range []attribute{
 		{names.Number, typeUint64}, {names.Place, typeSourceCodeLocation}, {names.Function, typeString},
-		{names.Language, typeString}, {names.Large, typeUint8}, {names.ByPMPI, typeUint8}, {names.Unused, typeString},
+		{names.Language, typeString}, {names.Large, typeUint8}, {names.ByPMPI, typeUint8}, {names.Unused, typeString}, {names.Duration, typeUint64},
 		{names.Unfinished, typeUint8},
 	} {
 		d.attribute(a.name, a.kind)
@@ -131,18 +132,31 @@ func (d *definitions) attribute(name string, kind byte) uint32 {
 	return n
 }
 
-// region returns the number of the region with a name.
+// region returns the number of a region.
 func (d *definitions) region(r region) uint32 {
-	n, ok := d.byName[r.name]
+	n, ok := d.byName[r]
 	if !ok {
 		n = uint32(len(d.regions))
-		d.regions, d.byName[r.name] = append(d.regions, r), n
+		d.regions, d.byName[r] = append(d.regions, r), n
 	}
 	return n
 }
 
 // procedure is the region of a procedure; p is nil if it is not in the table.
-func procedure(p *signature.Proc, name string) region { return region{name, roleOf(p), paradigmMPI} }
+func procedure(p *signature.Proc, name string) region {
+	if p != nil && p.Class == signature.Annotation {
+		return region{name, roleCode, paradigmUser}
+	}
+	return region{name, roleOf(p), paradigmMPI}
+}
+
+// named is a region that the program names.
+func named(name string) region {
+	if name == "" {
+		name = "region without name"
+	}
+	return region{name, roleCode, paradigmUser}
+}
 
 // place returns the number of a callsite's place, as "file:line" or another text.
 func (d *definitions) place(text string) uint32 {

@@ -22,6 +22,8 @@ const (
 	joins              // a collective call
 	joinsLater         // a nonblocking one
 	preparesAll        // a persistent one
+	opens              // a region
+	closes             // one or more
 )
 
 // plan is what the calls of a node have in common.
@@ -72,6 +74,10 @@ func planOf(n *efg.Node) plan {
 func actionOf(p *signature.Proc) (action, byte) {
 	op, collective := collectiveOf(p)
 	switch {
+	case p.Opens:
+		return opens, 0
+	case p.Closes:
+		return closes, 0
 	case p.Starts:
 		return starts, 0
 	case collective && p.Variant == signature.Nonblocking:

@@ -7,6 +7,7 @@ import (
 // Roles of regions.
 const (
 	roleFunction       = 1
+	roleCode           = 2
 	roleBarrier        = 15
 	roleOneToAll       = 23
 	roleAllToOne       = 24
@@ -17,6 +18,7 @@ const (
 	roleRMA            = 29
 	roleArtificial     = 31
 	roleFileMetadata   = 38
+	paradigmUser       = 1
 	paradigmMPI        = 4
 	paradigmMeasuring  = 6
 	groupCommLocations = 4

@@ -31,6 +31,8 @@ type threadWriter struct {
 	room     []operation // of the call
 
 	messages, joined int // ordinals of what the call has posted so far
+
+	open []openRegion
 }
 
 // next goes to the next call that is written; event is nil at the end.
@@ -66,6 +68,14 @@ func (t *threadWriter) call() {
 	if !t.written {
 		t.begin()
 	}
+	switch x.action {
+	case opens:
+		t.openRegion(e, x)
+		return
+	case closes:
+		t.closeRegion(e, x)
+		return
+	}
 	t.put(t.start, reference(t.b[:0], eventEnter, x.region), t.arguments(e, x))
 	t.act(e, x)
 	if x.completes && x.proc.Peeks == "" {
@@ -89,6 +99,7 @@ func (t *threadWriter) begin() {
 // finish leaves what is open.
 func (t *threadWriter) finish() {
 	if t.written {
+		t.leaveRegions(0, t.last)
 		t.out.event(t.last, nil, reference(t.b[:0], eventLeave, t.process.program))
 	}
 }

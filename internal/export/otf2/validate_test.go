@@ -267,6 +267,7 @@ func TestValid(t *testing.T) {
 		{Source: "c/threads.c", MPI: "openmpi"},
 		{Source: "c/icoll.c", MPI: "openmpi"},
 		{Source: "c/probes.c", MPI: "mpich"},
+		{Source: "c/regions.c", MPI: "openmpi"},
 	}
 	testrun.Record(t, programs, func(t *testing.T, r *testrun.Recording) {
 		for _, job := range []*export.Job{{}, {Compat: true}, {Selection: export.Selection{Procs: []int{0, 2, 3}}}, {Selection: export.Selection{From: 10, To: 90}}} {

@@ -188,7 +188,7 @@ func (a *archive) process(i int, room *[][]byte) (err error) {
 	if err != nil {
 		return err
 	}
-	p := &processWriter{archive: a, number: i, facts: facts, requests: map[uint64]*operations{}, messages: map[uint64]uint64{}, comms: map[uint64]*localComm{}}
+	p := &processWriter{archive: a, number: i, facts: facts, requests: map[uint64]*operations{}, messages: map[uint64]uint64{}, comms: map[uint64]*localComm{}, texts: textsOf(replay.Data())}
 	defer func() { err = errors.Join(err, p.close()) }()
 	for j := range replay.Data().Streams {
 		if location, ok := a.first[[2]int{i, j}]; ok {
@@ -231,6 +231,11 @@ func (p *processWriter) open(replay *reconstruct.Process, stream, location int, 
 		t.plans[k] = p.planOf(&nodes[k], replay.Names())
 	}
 	return nil
+}
+
+// regionOf is the region of the procedure with the words of a call.
+func regionOf(words []uint64) region {
+	return procedure(signature.ProcByID(signature.Header(words[0]).Proc()), opOf(words))
 }
 
 // opOf is the name of the procedure with the words of a call.
@@ -297,7 +302,7 @@ func (p *processWriter) last(replay *reconstruct.Process, t *threadWriter) {
 func (a *archive) planOf(n *efg.Node, places *reconstruct.Names) plan {
 	x := planOf(n)
 	site, language := n.Words[1], languages[signature.Header(n.Words[0]).Lang()]
-	x.region = a.defs.byName[opOf(n.Words)]
+	x.region = a.defs.byName[regionOf(n.Words)]
 	x.place = a.defs.byPlace[places.Place(site)]
 	x.function, x.language, x.unused = a.defs.strings[places.Func(site)], a.defs.strings[language], a.defs.strings[unusedBuffers(n.Words)]
 	return x

@@ -29,12 +29,13 @@ const (
 	itsName   // begins with P
 	itsUnused // buffers
 	itsEnd    // it had not returned
+	itsTime   // duration
 )
 
 // aboutCalls are the attributes that are not arguments or results.
 var aboutCalls = map[string]aboutCall{
 	names.Number: itsNumber, names.Place: itsPlace, names.Function: itsFunction, names.Language: itsLanguage,
-	names.Large: itsCount, names.ByPMPI: itsName, names.Unused: itsUnused, names.Unfinished: itsEnd,
+	names.Large: itsCount, names.ByPMPI: itsName, names.Unused: itsUnused, names.Duration: itsTime, names.Unfinished: itsEnd,
 }
 
 // findMembers says what attributes mean.
@@ -50,12 +51,16 @@ func (r *reader) findMembers() {
 	}
 }
 
-// unfinished reports whether a call had not returned when the recording ended.
-func (r *reader) unfinished(c *call) bool {
+// maxDuration bounds what an attribute says of a duration.
+const maxDuration = 1 << 60
+
+// unfinished reports whether attributes say that a call had not returned, or that the program does not
+// end a region.
+func (r *reader) unfinished(list []Value) bool {
 	if !r.own {
 		return false
 	}
-	for _, v := range c.in {
+	for _, v := range list {
 		if r.members[v.Attribute].about == itsEnd {
 			return v.Number != 0
 		}
@@ -95,10 +100,10 @@ func (r *reader) text(v Value) string {
 func (p *process) addDescribed(c *call) error {
 	d := importer.Described{Op: c.proc.Name, Start: c.start, End: c.end, Timed: true}
 	p.members[0], p.members[1] = p.members[0][:0], p.members[1][:0]
-	if c.name != "" {
+	d.Place, d.Function = p.reader.placeOf(c)
+	if !p.reader.exact {
 		p.members[0] = append(p.members[0], importer.Member{Name: "name", Value: importer.Value{Kind: importer.Text, Text: c.name}})
 	} else {
-		d.Place, d.Function = p.reader.placeOf(c)
 		for _, list := range [][]Value{c.in, c.out} {
 			for _, v := range list {
 				if err := p.describe(&d, c.proc, v); err != nil {
@@ -145,6 +150,8 @@ func (p *process) describe(d *importer.Described, proc *signature.Proc, v Value)
 			buffer, constant, _ := strings.Cut(text, "=")
 			p.members[0] = append(p.members[0], importer.Member{Name: buffer, Value: importer.Value{Kind: importer.Text, Text: constant}})
 		}
+	case itsTime:
+		d.End += min(v.Number, maxDuration)
 	case itsNumber, itsPlace, itsFunction, itsEnd:
 	}
 	return nil

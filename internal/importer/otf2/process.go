@@ -167,7 +167,7 @@ func (p *process) add(c *call) error {
 	}
 	var err error
 	switch {
-	case c.name != "" || p.reader.exact:
+	case c.region || p.reader.exact:
 		err = p.addDescribed(c)
 	default:
 		err = p.addRecords(c)

@@ -12,6 +12,7 @@ import (
 type call struct {
 	proc       *signature.Proc
 	name       string // of a region
+	region     bool   // it is the beginning or end of one
 	start, end uint64 // ns
 	open       bool   // the events end within it
 	records    []record
@@ -151,7 +152,8 @@ func (t *thread) enter(e *Event) error {
 		t.process.reader.skipped.procedures[region.name]++
 	case region.kind == userRegion:
 		t.next = t.process.newCall(regionBegin, at)
-		t.next.name, t.next.end = region.name, at
+		t.next.name, t.next.region, t.next.end = region.name, true, at
+		t.next.in = append(t.next.in, e.Attributes...)
 	}
 	return nil
 }
@@ -170,11 +172,12 @@ func (t *thread) leave(e *Event) error {
 		c := t.current
 		c.end = at
 		c.out = append(c.out, e.Attributes...)
-		c.open = t.process.reader.unfinished(c)
+		c.open = t.process.reader.unfinished(c.in)
 		t.next, t.current, t.depth = c, nil, -1
-	case t.depth < 0 && region.kind == userRegion:
+	case t.depth < 0 && region.kind == userRegion && !t.process.reader.unfinished(e.Attributes):
 		t.next = t.process.newCall(regionEnd, at)
-		t.next.name, t.next.end = region.name, at
+		t.next.name, t.next.region, t.next.end = region.name, true, at
+		t.next.in = append(t.next.in, e.Attributes...)
 	}
 	t.stack = t.stack[:len(t.stack)-1]
 	return nil

@@ -30,7 +30,10 @@ const (
 	ByPMPI   = "pmpi"     // 1: called by its PMPI_ name
 	// Unused are the buffers that do not matter in the call and are constants: "recvbuf=NULL sendbuf=MPI_BOTTOM".
 	Unused = "unused"
-	// Unfinished is 1 for a call that had not returned when the recording ended.
+	// Duration is how long the call took that begins or ends a region, ns.
+	Duration = "duration"
+	// Unfinished is 1 for a call that had not returned when the recording ended, and where a region is left
+	// that the program does not end.
 	Unfinished = "unfinished"
 )
 
