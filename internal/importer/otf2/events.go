@@ -33,7 +33,7 @@ type shape struct {
 	short bool
 }
 
-var shapes = map[Kind]shape{
+var shapes = [256]shape{
 	Enter: {"r", true}, Leave: {"r", true}, MpiSend: {"ncnN", false}, MpiIsend: {"ncnNN", false},
 	MpiIsendComplete: {"N", true}, MpiIrecvRequest: {"N", true}, MpiRecv: {"ncnN", false}, MpiIrecv: {"ncnNN", false},
 	MpiRequestTest: {"N", true}, MpiRequestCancelled: {"N", true},
