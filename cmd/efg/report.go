@@ -70,7 +70,7 @@ received. With call paths (efg run --callpath), --tree sums over them; see docs/
 	f.IntVar(&opt.top, "top", 20, "rows per table; 0: all")
 	f.BoolVar(&opt.setup, "setup", false, "include the time in MPI_Init and MPI_Finalize")
 	f.BoolVar(&opt.tree, "tree", false, "show the calls by their call paths, as a tree from main down")
-	f.BoolVar(&opt.histogram, "histogram", false, "show the distribution of the durations")
+	f.BoolVar(&opt.histogram, "histogram", false, "show the distribution of the durations, and of the bytes that calls move")
 	opt.depth.flag(cmd)
 	opt.flags(cmd, "callsites")
 	f.StringVar(&opt.html, "html", "", "write a web page that opens without a server to this `file`")
@@ -163,6 +163,11 @@ func (w *reportWriter) write(path string, r *runfile.Run, found []findings.Findi
 	}
 	if w.opt.histogram {
 		w.histogram()
+		if len(w.opt.by) == 0 || slices.Contains(w.opt.by, "callsite") {
+			w.sizes("callsite", w.Callsites)
+		} else {
+			w.sizes("procedure", w.Procedures)
+		}
 	}
 	if len(w.opt.by) == 0 || slices.Contains(w.opt.by, "callsite") {
 		w.imbalance()

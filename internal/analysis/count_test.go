@@ -20,6 +20,7 @@ type counter struct {
 
 	calls   map[string]uint64          // by procedure and place
 	volumes map[string]analysis.Volume // by procedure and place
+	sizes   map[string]map[int]uint64  // the same: how many messages or calls have a size of so many digits, in binary
 	cells   map[[2]int]analysis.Cell   // point-to-point; -1 for a process of another world
 	started map[string]*operation      // persistent requests by name
 	near    map[string]*neighbourhood  // neighbours by communicator
@@ -37,7 +38,7 @@ type operation struct {
 
 func newCounter(p *reconstruct.Process, names *reconstruct.Names, first int) *counter {
 	return &counter{
-		p: p, names: names, first: first, calls: map[string]uint64{}, volumes: map[string]analysis.Volume{},
+		p: p, names: names, first: first, calls: map[string]uint64{}, volumes: map[string]analysis.Volume{}, sizes: map[string]map[int]uint64{},
 		cells: map[[2]int]analysis.Cell{}, started: map[string]*operation{}, near: map[string]*neighbourhood{},
 	}
 }
@@ -72,9 +73,25 @@ func (c *counter) event(e *reconstruct.Event) error {
 	for _, o := range c.operations(o) {
 		w := c.volume(o)
 		v.Add(&w, 1)
+		c.size(key, &w)
 	}
 	c.volumes[key] = v
 	return nil
+}
+
+// size counts what one message or call moves.
+func (c *counter) size(key string, v *analysis.Volume) {
+	if v.Unknown > 0 {
+		return
+	}
+	if c.sizes[key] == nil {
+		c.sizes[key] = map[int]uint64{}
+	}
+	digits := 0
+	for n := max(v.Sent, v.Received, v.Read+v.Written); n > 0; n /= 2 {
+		digits++
+	}
+	c.sizes[key][digits]++
 }
 
 func (c *counter) parse(e *reconstruct.Event) (*operation, error) {

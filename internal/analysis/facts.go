@@ -18,6 +18,7 @@ type Node struct {
 	Error  uint16          // class, 0 for success
 	Visits uint64          // events, or polls that are only counted
 	Volume Volume
+	Sizes  []SizeBin // of what Volume is the sum of; shared, not to be modified
 	// Stats are the times of the events, nil if there are none.
 	Stats *efg.Stats
 }
@@ -79,6 +80,7 @@ func (s *stream) describe(k int, n *Node) error {
 		var t transfer
 		c.transfer(&t)
 		n.Volume.Add(&t.Volume, c.times)
+		n.Sizes = countSize(n.Sizes, &t.Volume, c.times)
 		return nil
 	})
 }

@@ -71,13 +71,17 @@ func compareWithEvents(t *testing.T, run *runfile.Run) {
 
 func (c *counter) compare(t *testing.T, report *analysis.Report) {
 	t.Helper()
-	calls, volumes := map[string]uint64{}, map[string]analysis.Volume{}
+	calls, volumes, sizes := map[string]uint64{}, map[string]analysis.Volume{}, map[string]*analysis.Sizes{}
 	for _, r := range report.Callsites {
 		key := r.Op + " " + r.Site
+		if sizes[key] == nil {
+			sizes[key] = &analysis.Sizes{}
+		}
 		v := volumes[key]
 		v.Add(&r.Volume, 1)
 		volumes[key] = v
 		calls[key] += r.Calls
+		sizes[key].Merge(&r.Sizes)
 	}
 	for key, n := range c.calls {
 		if calls[key] != n {
@@ -87,9 +91,27 @@ func (c *counter) compare(t *testing.T, report *analysis.Report) {
 		if volumes[key] != want {
 			t.Errorf("rank %d: %s: %+v, want %+v", c.p.Data().Rank, key, volumes[key], want)
 		}
+		compareSizes(t, key, sizes[key], c.sizes[key])
 	}
 	if len(calls) != len(c.calls) {
 		t.Errorf("rank %d: %d callsites, want %d", c.p.Data().Rank, len(calls), len(c.calls))
+	}
+}
+
+// compareSizes compares the sizes of calls of which some move something.
+func compareSizes(t *testing.T, key string, got *analysis.Sizes, want map[int]uint64) {
+	t.Helper()
+	none := want[0]
+	if delete(want, 0); len(want) == 0 {
+		if got.Used() > 0 {
+			t.Errorf("%s: sizes %v of calls that move nothing", key, got)
+		}
+		return
+	}
+	for bin, n := range got {
+		if bin == 0 && n != none || bin > 0 && n != want[bin] {
+			t.Errorf("%s: %d of sizes with %d digits, want %d", key, n, bin, want[bin])
+		}
 	}
 }
 

@@ -68,7 +68,8 @@ type Counts struct {
 // Row sums calls: of a procedure, at a callsite, or of a rank.
 type Row struct {
 	Counts
-	Time Times
+	Time  Times
+	Sizes Sizes
 }
 
 func (r *Row) add(o *Row) {
@@ -80,6 +81,7 @@ func (r *Row) addCounts(o *Row) {
 	r.Calls += o.Calls
 	r.Errors += o.Errors
 	r.Volume.Add(&o.Volume, 1)
+	r.Sizes.Merge(&o.Sizes)
 }
 
 // OpRow sums the calls of a procedure, or those at one callsite, over ranks.
@@ -161,7 +163,7 @@ func (r *RankRow) TimeSum() uint64 {
 }
 
 // Row returns the row with its own counts and times.
-func (r *RankRow) Row() Row { return Row{*r.Counts, r.Time()} }
+func (r *RankRow) Row() Row { return Row{Counts: *r.Counts, Time: r.Time()} }
 
 // setTime keeps the durations.
 func (r *RankRow) setTime(t *Times) {
@@ -384,6 +386,9 @@ func (b *reportBuilder) sharedCounts(c *Counts) *Counts {
 func (n *Node) addTo(r *Row) {
 	r.Calls += n.Visits
 	r.Volume.Add(&n.Volume, 1)
+	for _, s := range n.Sizes {
+		r.Sizes[s.Bin] += s.Count
+	}
 	if n.Error != 0 {
 		r.Errors += n.Visits
 	}

@@ -104,6 +104,8 @@ type OpRow struct {
 	Most     *uint64 `json:"most,omitempty"`
 	MostRank *int    `json:"most_rank,omitempty"`
 	Apart    bool    `json:"apart,omitempty"` // its time is not in the total
+	// Sizes are how many messages and calls move 0 bytes, 1, at least 2, 4, 8 …
+	Sizes []uint64 `json:"sizes,omitempty"`
 }
 
 type RankRow struct {
@@ -230,7 +232,7 @@ func asOps(rows []analysis.OpRow, timed bool) []OpRow {
 	list := make([]OpRow, 0, len(rows))
 	for i := range rows {
 		r := &rows[i]
-		j := OpRow{Op: r.Op, Site: r.Site, Row: asRow(&r.Row), Ranks: r.Ranks, Apart: r.Apart}
+		j := OpRow{Op: r.Op, Site: r.Site, Row: asRow(&r.Row), Ranks: r.Ranks, Apart: r.Apart, Sizes: slices.Clone(r.Sizes[:r.Sizes.Used()])}
 		if timed {
 			j.Least, j.Most, j.MostRank = &r.Least, &r.Most, &r.MostRank
 		}

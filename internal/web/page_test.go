@@ -269,6 +269,7 @@ func modules(t *testing.T) string {
 func TestPage(t *testing.T) {
 	s := newStage(t)
 	s.record("jacobi", "stats", "4", "jacobi", "400")
+	s.record("again", "stats", "4", "jacobi", "400")
 	s.record("traced", "trace", "4", "jacobi", "200")
 	s.record("delays", "trace", "4", "delays", ".", "30")
 	s.record("nest", "stats", "4", "nest")
@@ -278,5 +279,5 @@ func TestPage(t *testing.T) {
 	s.simulate("halo", sim.Config{Program: "halo", Ranks: 1024, Steps: 20, Seed: 1, Stats: true})
 	s.trace("ring", sim.Config{Program: "halo", Ranks: 64, Steps: 12, Seed: 3, Periodic: true})
 	s.copy("huge", "testdata/halo131072.efg") // of bench/simulate -ranks 131072 -steps 5
-	s.browse(setting{Address: s.start("view", "ring.efg", "jacobi.efg", "traced.efg", "delays.efg", "nest.efg", "farm.efg", "faults.efg", "hostile.efg", "halo.efg", "huge.efg")})
+	s.browse(setting{Address: s.start("view", "ring.efg", "jacobi.efg", "again.efg", "traced.efg", "delays.efg", "nest.efg", "farm.efg", "faults.efg", "hostile.efg", "halo.efg", "huge.efg")})
 }

@@ -229,9 +229,9 @@ func TestKilled(t *testing.T) {
 	s.Rank(1).Call(35, 40, "MPI_Barrier", world)
 	s.Rank(1).Stop(45, "MPI_Barrier", world)
 	s.Rank(2).Call(25, 40, "MPI_Barrier", world)
-	s.Rank(2).Kill()
+	s.Rank(2).Stop(45, "MPI_Recv", args{"count": 1, "datatype": "MPI_INT", "source": "MPI_ANY_SOURCE", "tag": 5, "comm": "MPI_COMM_WORLD"})
 	sum := compare(t, s, "0:0 receive; 0:1 part 1:0; 1:0 part; 2:0 part 1:0; 0:2 part")
-	if sum.Unmatched != 2 || sum.Unfinished != 1 {
+	if sum.Unmatched != 2 || sum.Unfinished != 2 || sum.Outside != 0 {
 		t.Errorf("%+v", sum)
 	}
 }

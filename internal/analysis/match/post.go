@@ -126,7 +126,8 @@ func (c *channel) pin() {
 	}
 }
 
-// receiveChannel also returns whether the call receives something at all.
+// receiveChannel also returns whether the call receives something at all: not if it would have done
+// so from any sender, but never returned or was not completed.
 func (m *matcher) receiveChannel(t *Thread, n *node) (c *channel, any bool) {
 	if n.receiveKnown {
 		return n.receiveFrom, true
@@ -142,6 +143,9 @@ func (m *matcher) receiveChannel(t *Thread, n *node) (c *channel, any bool) {
 		source, tag = t.outcome(n, source, tag)
 	case wild && r.StatusSource != 0:
 		source, tag = reported(t, r, source, tag)
+	}
+	if wild && signature.IsConst(source) {
+		return nil, false
 	}
 	c = m.channelOf(p.Facts.PeerOf(comm, source), p.Rank, p.name(comm), tag)
 	if n.receiveKnown = !n.wild && !wild && n.known(signature.ObjectWord, r.Source, r.RecvTag); n.receiveKnown {
@@ -247,7 +251,9 @@ func (m *matcher) startOne(t *Thread, request uint64, x *prepared) {
 	if x.receives && !x.nobody {
 		source, tag := x.source, x.tag
 		if x.node.wild {
-			source, tag = t.outcomeOf(request, source, tag)
+			if source, tag = t.outcomeOf(request, source, tag); signature.IsConst(source) {
+				return
+			}
 		}
 		m.receive(m.channelOf(p.Facts.PeerOf(x.comm, source), p.Rank, p.name(x.comm), tag), m.operation(t, ReceiveMessage))
 	}

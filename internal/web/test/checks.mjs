@@ -40,9 +40,23 @@ async function runs(page) {
   await page.tab.click("[data-table=runs] th >> text=events");
   const events = (await page.table("runs")).map((r) => Number(r.events.replaceAll(",", "")));
   assert.deepEqual(events, events.toSorted((a, b) => b - a), "sorted, most first");
+  const run = (name) => listed.runs.find((r) => r.name === name);
+  const took = (name) => Date.parse(run(name).ended) - Date.parse(run(name).started);
+  const like = listed.runs.filter((r) => String(r.command) === String(run("again").command) && r.ranks === run("again").ranks);
+  const trend = 'a[href^="#/runs/again/diff?with="]';
+  assert.equal(await page.tab.$$eval(`${trend} rect`, (list) => list.length), like.length, "a column for each run of the command");
+  const before = (await page.tab.getAttribute(trend, "href")).split("with=")[1];
+  assert.ok(like.some((r) => r.name === before), before);
+  assert.equal((await page.tab.textContent(trend)).trim(), `${took("again") < took(before) ? "−" : "+"}${Math.abs(100 * (took("again") / took(before) - 1)).toFixed(0)}%`);
+
+  await page.tab.check('[aria-label="compare traced"]');
+  await page.tab.check('[aria-label="compare jacobi"]');
+  await page.settled(() => document.querySelector("[data-figure=picked]")?.textContent.startsWith("traced compared with jacobi"));
+  await page.tab.click("[data-figure=picked] >> text=differences");
+  await page.settled(() => location.hash.startsWith("#/runs/traced/diff?with=jacobi"));
 }
 
-const histogram = (page) => page.tab.$$eval(".histogram [data-calls]", (list) => list.map((e) => Number(e.dataset.calls)));
+const histogram = (page, label = "calls by duration") => page.tab.$$eval(`.histogram[aria-label="${label}"] [data-calls]`, (list) => list.map((e) => Number(e.dataset.calls)));
 const columnsOf = ({ bins }) => bins.slice(bins.findIndex((n) => n > 0));
 
 async function summary(page) {
@@ -63,6 +77,10 @@ async function summary(page) {
   await page.tab.selectOption("select", "MPI_Waitall");
   await page.settled(() => location.hash.includes("op=MPI_Waitall"));
   assert.deepEqual(await histogram(page), columnsOf(report.procedures.find((p) => p.op === "MPI_Waitall").time));
+  const moving = report.procedures.find((p) => p.sizes);
+  await page.tab.selectOption(`select:has(option:text-is("${moving.op}")) >> nth=-1`, moving.op);
+  await page.settled((op) => location.hash.includes(`op=${op}`), moving.op);
+  assert.deepEqual(await histogram(page, "messages and calls by size"), moving.sizes.slice(moving.sizes.findIndex((n) => n > 0)));
 }
 
 async function imbalance(page) {

@@ -51,6 +51,8 @@ async function follows(page) {
   assert.deepEqual(first.map((r) => r.rank), ["0", "1", "2"]);
   assert.deepEqual(first.map((r) => r.doing), ["MPI_Barrier", "MPI_Barrier", "computing, after MPI_Barrier"]);
   assert.deepEqual(first.map((r) => / stuck\.c:\d+$/.test(r.at)), [true, true, true]);
+  await page.ready("[data-ready=now] [data-table=where]");
+  assert.deepEqual((await page.table("where")).filter((r) => r.ranks === "0-1").map((r) => [r.doing.split("(")[0], r.awaits]), [["MPI_Barrier", "2"]]);
   // Frames come by themselves.
   await page.settled((was) => document.querySelector("[data-table=live-ranks] tbody td:nth-child(5)").textContent !== was, first[0].for);
   await page.shot("live");

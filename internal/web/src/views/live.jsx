@@ -5,7 +5,7 @@ import { address, parse, useCurrent, useEvents } from "../data.js";
 import { grouped, percent, plural, rate, seconds } from "../format.js";
 import { Facts, Note, Search } from "../parts.jsx";
 import { Table, textFilter } from "../table.jsx";
-import { Verdict } from "./where.jsx";
+import { JobState } from "./where.jsx";
 
 const lookEvery = 5000; // ms between roll-calls
 
@@ -24,7 +24,7 @@ export function Live({ id, job, query, ended }) {
         <span class={open ? "dot on" : "dot"} />{" "}
         {over ? "the job has ended; it is being stored" : open ? "live" : `not connected; ${grouped(job.running)} of ${plural(job.processes, "rank")} running`}
       </p>
-      {!over && <Stuck id={id} />}
+      {!over && <Now id={id} />}
       {frame && <Frame frame={frame} query={query} />}
     </div>
   );
@@ -41,14 +41,21 @@ function useReload(over, reload) {
   }, [over]);
 }
 
-// Stuck polls the job's state, and reports whether the job cannot go on.
-function Stuck({ id }) {
+// Now polls the job's state: which calls its ranks are in, whom they wait for, and whether the job
+// cannot go on.
+function Now({ id }) {
   const where = useCurrent(address(id, "where", { groups: true }));
   useEffect(() => {
     const t = setTimeout(where.reload, lookEvery);
     return () => clearTimeout(t);
   }, [where.data, where.error]);
-  return where.data ? <Verdict where={where.data} /> : null;
+  if (!where.data) return null;
+  return (
+    <div data-ready="now">
+      <h2>What the ranks wait for</h2>
+      <JobState where={where.data} />
+    </div>
+  );
 }
 
 function Frame({ frame, query }) {

@@ -6,7 +6,7 @@ import { bytes, grouped, moment, nanos, percent, plural, seconds, shorten, times
 import { Facts, Note, Search, Wait } from "../parts.jsx";
 import { Table, textFilter } from "../table.jsx";
 import { opColumn, ranksColumn, rowColumns, siteColumn } from "./columns.jsx";
-import { Histogram } from "./histogram.jsx";
+import { Durations, Sizes } from "./histogram.jsx";
 import { Why } from "./why.jsx";
 
 // reportOf is asked for by several views: the server makes it once.
@@ -103,7 +103,13 @@ function Report({ report, query }) {
       {report.total.time && (
         <>
           <h2>Durations</h2>
-          <Histogram time={report.total.time} procedures={procedures} chosen={query.op} />
+          <Durations time={report.total.time} procedures={procedures} chosen={query.op} />
+        </>
+      )}
+      {procedures.some((p) => p.sizes) && (
+        <>
+          <h2>Sizes</h2>
+          <Sizes procedures={procedures} chosen={query.op} />
         </>
       )}
       <Notes report={report} />

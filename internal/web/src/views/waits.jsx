@@ -63,10 +63,10 @@ function Notes({ waits }) {
   const m = waits.matched;
   const notes = [
     m.end !== undefined && `this is of the run's first ${nanos(m.end)}, where the times of each call end in some ranks`,
-    m.unmatched > 0 && `${grouped(m.unmatched)} calls have no counterpart in the recording`,
-    m.outside > 0 && `${grouped(m.outside)} messages are of processes that are not in the file`,
-    m.disagreeing > 0 && `${grouped(m.disagreeing)} collective calls do not match`,
-    m.untimed > 0 && `${grouped(m.untimed)} threads have no times`,
+    m.unmatched > 0 && `calls whose counterpart is not in the recording: ${grouped(m.unmatched)}`,
+    m.outside > 0 && `messages from or to processes that are not in the file: ${grouped(m.outside)}`,
+    m.disagreeing > 0 && `collective calls that do not fit those of other ranks: ${grouped(m.disagreeing)}`,
+    m.untimed > 0 && `threads without the times of each call: ${grouped(m.untimed)}`,
   ].filter(Boolean);
   return notes.map((text) => <Note key={text}>{text}</Note>);
 }

@@ -19,7 +19,8 @@ export function Where({ id, query, live }) {
   );
 }
 
-function JobState({ where, text }) {
+// JobState shows who is where, and whom they wait for.
+export function JobState({ where, text }) {
   return (
     <>
       <Verdict where={where} />
