@@ -36,6 +36,7 @@ type recording struct {
 	packed  string // likewise, stored with gzip
 	source  string // of testdata; "" for an installed program
 	command []string
+	options []string // of efg run
 }
 
 // melt is an example in Debian's lammps-examples.
@@ -172,7 +173,7 @@ func (b *bench) record(r recording, time string) (string, error) {
 		b.preload = b.yield
 		defer func() { b.preload = "" }()
 	}
-	if _, err := b.output(b.recorded(time, command...)...); err != nil {
+	if _, err := b.output(withOptions(b.recorded(time, command...), r.options...)...); err != nil {
 		return "", err
 	}
 	return filepath.Join(b.dir, "x.efg"), nil

@@ -1,7 +1,8 @@
 /* Cost of an MPI call, in shapes that are hard for a recorder. One rank, cheap
  * calls to itself, so that what is added is a large part of what is measured.
  *
- *   calls six N           six different calls in a loop
+ *   calls six 1 N         six different calls in a loop
+ *   calls deep K N        the same, K calls below main
  *   calls cycle K N       K callsites, each with its own signature, in a cycle
  *   calls random K N      K callsites in random order
  *   calls varied K N      one callsite, 8 counts and K tags in random order
@@ -53,6 +54,13 @@ static long six(long n)
     return n;
 }
 
+static __attribute__((noinline)) long deep(long k, long n)
+{
+    long calls = k > 1 ? deep(k - 1, n) : six(n);
+    __asm__ volatile("" ::: "memory");  /* something is left to do: the call is not made a jump */
+    return calls;
+}
+
 static long cycle(long k, long n)
 {
     for (long i = 0, at = 0; i < n; i++) {
@@ -88,6 +96,8 @@ static long shape(const char *name, long k, long n)
 {
     if (strcmp(name, "six") == 0)
         return six(n);
+    if (strcmp(name, "deep") == 0)
+        return deep(k, n);
     if (strcmp(name, "varied") == 0)
         return varied(k, n);
     return strcmp(name, "random") == 0 ? random_order(k, n) : cycle(k, n);

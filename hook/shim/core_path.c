@@ -28,8 +28,12 @@ enum {
     BLOCK = 32 << 10,           /* bytes for memos allocated at a time */
     MAX_BLOCKS = 128,           /* more are not kept: a program's stack may vary without end */
     MAX_PATHS = 1000,           /* of a callsite: later ones are the callsite alone */
+    STEP = 4,                   /* words compared at a time */
     START = 8                   /* frames of the system above main, at most */
 };
+
+/* A word of the stack, at a distance from the frame in words. */
+typedef struct on_stack { uint64_t word, distance; } on_stack;
 
 /* A known path: of a call that returns to the address, while the words are on the
  * stack. */
@@ -40,8 +44,8 @@ typedef struct memo {
     const char *frame;
     uint64_t path;
     bool by_tool;
-    uint32_t n;
-    struct { uint64_t word, distance; } stack[];    /* distance from the frame, in words */
+    uint32_t n;                 /* a multiple of STEP: the last word is repeated */
+    on_stack stack[];
 } memo;
 
 /* A path by its last call and the rest. */
@@ -275,9 +279,14 @@ static inline bool fits(const memo *m, const void *address, const char *frame)
 {
     if (m->address != address || m->frame != frame)
         return false;
+    const uint64_t *w = (const uint64_t *)frame;
     uint64_t d = 0;
-    for (uint32_t i = 0; i < m->n; i++)
-        d |= m->stack[i].word ^ ((const uint64_t *)frame)[m->stack[i].distance];
+    for (const on_stack *s = m->stack, *end = s + m->n; s != end; s += STEP) {
+        d |= s[0].word ^ w[s[0].distance];
+        d |= s[1].word ^ w[s[1].distance];
+        d |= s[2].word ^ w[s[2].distance];
+        d |= s[3].word ^ w[s[3].distance];
+    }
     return d == 0;
 }
 
@@ -317,14 +326,16 @@ static memo *new_memo(efg_paths *p, uint32_t n)
 static memo *keep(efg_paths *p, const void *address, const char *frame, uint64_t path, bool by_tool)
 {
     const efg_reads *r = &p->reads;
-    memo *m = r->n <= r->cap ? new_memo(p, r->n) : NULL;
+    uint32_t n = r->n == 0 ? 0 : (r->n + STEP - 1) / STEP * STEP;
+    memo *m = r->n <= r->cap ? new_memo(p, n) : NULL;
     if (m == NULL)
         return NULL;
     memo **list = memos_of(p, address, frame);
-    *m = (memo){.next = *list, .address = address, .frame = frame, .path = path, .by_tool = by_tool, .n = r->n};
-    for (uint32_t i = 0; i < r->n; i++) {
-        m->stack[i].word = *r->word[i];
-        m->stack[i].distance = (uint64_t)(r->word[i] - (const uintptr_t *)frame);
+    *m = (memo){.next = *list, .address = address, .frame = frame, .path = path, .by_tool = by_tool, .n = n};
+    for (uint32_t i = 0; i < n; i++) {
+        const uintptr_t *word = r->word[i < r->n ? i : r->n - 1];
+        m->stack[i].word = *word;
+        m->stack[i].distance = (uint64_t)(word - (const uintptr_t *)frame);
     }
     return *list = m;
 }
@@ -342,20 +353,28 @@ static memo *find_memo(efg_paths *p, const void *address, const char *frame)
     return NULL;
 }
 
+/* The path of a call that the last one does not lead to, as far as that is known. */
+static __attribute__((noinline)) uint64_t unexpected(efg_paths *p, const void *address, const void *frame, bool *by_tool)
+{
+    memo *last = p->last, *m = find_memo(p, address, frame);
+    if (m == NULL) {
+        uint64_t path = unwind_path(p, address, frame, by_tool);
+        if ((m = keep(p, address, frame, path, *by_tool)) == NULL)
+            return path;
+        last = p->last;         /* NULL if all memos before were dropped */
+    }
+    if (last != NULL)
+        last->then = m;
+    p->last = m;
+    *by_tool = m->by_tool;
+    return m->path;
+}
+
 uint64_t efg_path_word(efg_paths *p, const void *address, const void *frame, bool *by_tool)
 {
-    memo *last = p->last, *m = last != NULL ? last->then : NULL;
-    if (unlikely(m == NULL || !fits(m, address, frame))) {
-        m = find_memo(p, address, frame);
-        if (m == NULL) {
-            uint64_t path = unwind_path(p, address, frame, by_tool);
-            if ((m = keep(p, address, frame, path, *by_tool)) == NULL)
-                return path;
-            last = p->last;     /* NULL if all memos before were dropped */
-        }
-        if (last != NULL)
-            last->then = m;
-    }
+    memo *m = p->last != NULL ? p->last->then : NULL;
+    if (unlikely(m == NULL || !fits(m, address, frame)))
+        return unexpected(p, address, frame, by_tool);
     p->last = m;
     *by_tool = m->by_tool;
     return m->path;
