@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -198,7 +199,10 @@ func importRun(path, format, keep, output string, in io.Reader, errOut io.Writer
 	var record *mtf.Error
 	var line *importer.LineError
 	var archive *otf2.Error
-	if errors.As(err, &place) || errors.As(err, &record) || errors.As(err, &line) || errors.As(err, &archive) {
+	if errors.As(err, &archive) {
+		archive.File = filepath.Join(filepath.Dir(src.path), archive.File)
+	}
+	if errors.As(err, &place) || errors.As(err, &record) || errors.As(err, &line) || archive != nil {
 		return &exitError{2, err}
 	}
 	if err != nil {
@@ -212,23 +216,30 @@ func importRun(path, format, keep, output string, in io.Reader, errOut io.Writer
 type importedRun struct {
 	meta  runfile.Meta
 	procs []*efg.Process
-	nodes int // of their graphs
+	nodes int    // of their graphs
+	timed uint64 // calls of which each time is kept
 	// parts are unnamed files: they disappear with this process, however it ends.
 	parts []*os.File
 }
 
-// partSize is the maximum number of processes in memory, and partNodes that of nodes. Tests
-// change the former.
+// partSize is the maximum number of processes in memory, partNodes that of nodes, and partTimed that
+// of calls with times. Tests change the first one.
 var partSize = 256
 
-const partNodes = 1 << 20
+const (
+	partNodes = 1 << 20
+	partTimed = 1 << 23
+)
 
 func (r *importedRun) add(meta *runfile.Meta, p *efg.Process) error {
 	r.meta, r.procs = *meta, append(r.procs, p)
 	for i := range p.Streams {
 		r.nodes += len(p.Streams[i].Nodes)
+		if p.Streams[i].Trace != nil {
+			r.timed += p.Streams[i].Events
+		}
 	}
-	if len(r.procs) < partSize && r.nodes < partNodes {
+	if len(r.procs) < partSize && r.nodes < partNodes && r.timed < partTimed {
 		return nil
 	}
 	return r.part()
@@ -246,7 +257,7 @@ func (r *importedRun) part() error {
 	}
 	w := bufio.NewWriterSize(f, 1<<16)
 	err = errors.Join(runfile.EncodePart(w, r.procs, r.meta), w.Flush())
-	r.procs, r.nodes = nil, 0
+	r.procs, r.nodes, r.timed = nil, 0, 0
 	return err
 }
 

@@ -40,7 +40,7 @@ var mayImport = map[string][]string{
 	"internal/export/parquet":      {"internal/durable", "internal/export", "internal/export/table"},
 	"internal/importer":            {"signature", "efg", "efg/runfile", "reconstruct", "internal/printable"},
 	"internal/importer/jsonl":      {"signature", "efg", "efg/runfile", "internal/export", "internal/importer"},
-	"internal/importer/otf2":       {"signature", "efg", "efg/runfile", "internal/export", "internal/export/otf2/names", "internal/importer"},
+	"internal/importer/otf2":       {"signature", "efg", "efg/runfile", "internal/export", "internal/export/otf2/names", "internal/importer", "internal/printable"},
 	"internal/mcp":                 {},
 	"internal/merge":               {"efg", "efg/runfile", "internal/segment", "internal/durable", "internal/symbolize", "internal/worlds"},
 	"internal/daemon":              {"efg", "efg/runfile", "internal/trusted", "internal/segment", "internal/durable", "internal/procfs", "internal/peercred", "internal/service", "internal/live", "internal/merge"},

@@ -130,7 +130,7 @@ func (p *process) describe(d *importer.Described, proc *signature.Proc, v Value)
 	case anArgument:
 		value, err := p.reader.value(proc, m.name, v)
 		if err != nil {
-			return fmt.Errorf("%s of %s: %w", m.name, proc.Name, err)
+			return fmt.Errorf("%.60q of %s: %w", m.name, proc.Name, err)
 		}
 		k := 0
 		if m.result {

@@ -46,12 +46,18 @@ func (r *reader) findComms() error {
 	return nil
 }
 
+// maxMemberships bounds the members of all communicators: many may have the same group.
+const maxMemberships = 1 << 26
+
 // addComm adds a communicator. other is the remote group of an intercommunicator.
 func (r *reader) addComm(c *Comm, own, other *Group) error {
 	m := &importer.Members{Kind: "EFG_COMM_OTHER"}
 	var err error
 	if m.Local, err = r.membersOf(own); err != nil {
 		return err
+	}
+	if r.memberships += len(own.Members); r.memberships > maxMemberships {
+		return r.defective("communicators of more than %d members in all", maxMemberships)
 	}
 	if r.isWorld(c, m, other) {
 		r.world = true

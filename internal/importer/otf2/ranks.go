@@ -117,6 +117,9 @@ var errMember = errors.New("has a member that is no process")
 
 // membersOf are the ranks of the members of a group.
 func (r *reader) membersOf(g *Group) ([]int, error) {
+	if list, ok := r.lists[g.ID]; ok {
+		return list, nil
+	}
 	list := make([]int, 0, len(g.Members))
 	for _, m := range g.Members {
 		i, ok := r.indexOf[m]
@@ -128,5 +131,6 @@ func (r *reader) membersOf(g *Group) ([]int, error) {
 		}
 		list = append(list, r.ranks[i].number)
 	}
+	r.lists[g.ID] = list
 	return list, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/efg-tools/efg/internal/export"
 	"github.com/efg-tools/efg/internal/export/otf2/names"
 	"github.com/efg-tools/efg/internal/importer"
+	"github.com/efg-tools/efg/internal/printable"
 )
 
 // Options are what Read does besides reading.
@@ -31,7 +32,7 @@ func Read(anchor string, o Options, sink export.Sink) error {
 	if err != nil {
 		return err
 	}
-	r := &reader{archive: a, options: o, sink: sink, names: importer.NewNames(), comms: map[uint64]comm{}, indexOf: map[uint64]int{}}
+	r := &reader{archive: a, options: o, sink: sink, names: importer.NewNames(), comms: map[uint64]comm{}, indexOf: map[uint64]int{}, lists: map[uint64][]int{}}
 	if err := r.prepare(); err != nil {
 		return err
 	}
@@ -61,11 +62,14 @@ type reader struct {
 	masters []uint64       // see Definitions.masters
 	indexOf map[uint64]int // of ranks, by masters
 	comms   map[uint64]comm
-	world   bool // MPI_COMM_WORLD is defined
-	regions map[uint64]region
-	members map[uint64]member // by attribute
-	meta    runfile.Meta
-	shift   int64 // what is added to times after the first one of the archive, ns
+	world   bool             // MPI_COMM_WORLD is defined
+	lists   map[uint64][]int // members of groups
+	// memberships are the members of all communicators.
+	memberships int
+	regions     map[uint64]region
+	members     map[uint64]member // by attribute
+	meta        runfile.Meta
+	shift       int64 // what is added to times after the first one of the archive, ns
 
 	bytes     int64
 	processes int
@@ -74,13 +78,15 @@ type reader struct {
 
 // skipped are what was not imported.
 type skipped struct {
-	locations  int // that are no threads of processes
-	missing    int // locations without file of events
-	silent     int // processes without calls
-	nested     uint64
-	outside    uint64 // records
-	persistent uint64 // messages
-	procedures map[string]uint64
+	locations int    // that are no threads of processes
+	missing   int    // locations without file of events
+	silent    int    // processes without calls
+	nested    uint64 // regions
+	// annotations are attributes that the program set, and ends of no region.
+	annotations uint64
+	outside     uint64 // records
+	persistent  uint64 // messages
+	procedures  map[string]uint64
 }
 
 func (r *reader) prepare() error {
@@ -190,13 +196,14 @@ func (r *reader) note() {
 	count(uint64(s.missing), "no events of %d locations: their files are missing")
 	count(uint64(s.locations), "not imported: %d locations that are no threads of processes with MPI")
 	count(uint64(s.silent), "not imported: %d processes without calls")
+	count(s.annotations, "not imported: %d attributes of regions, as the archive does not have their values")
 	count(s.nested, "not imported: %d regions within calls of MPI")
 	count(s.outside, "not imported: %d records of messages or collective calls outside of calls that can make them")
 	count(s.persistent, "not imported: %d messages of persistent requests, as the archive does not say which requests were started")
 	var procedures []string
 	total := uint64(0)
 	for name, n := range s.procedures {
-		procedures = append(procedures, name)
+		procedures = append(procedures, printable.Line(name))
 		total += n
 	}
 	slices.Sort(procedures)

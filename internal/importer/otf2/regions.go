@@ -19,6 +19,7 @@ const (
 	ignoredRegion regionKind = iota
 	callRegion               // a call of MPI
 	unknownCall              // of a procedure that efg does not record
+	annotation               // of which the archive has no values
 	userRegion
 )
 
@@ -41,6 +42,8 @@ func (r *reader) regionOf(x *Region) region {
 	name = strings.TrimSuffix(strings.TrimSpace(name), "()")
 	p := signature.ProcByName(name)
 	switch {
+	case p != nil && p.Class == signature.Annotation && r.own && !r.exact:
+		return region{kind: annotation}
 	case p != nil && p.Class != signature.Pass && (p.Class != signature.Annotation || r.own):
 		return region{kind: callRegion, name: name, proc: p}
 	case p != nil || x.Paradigm == ParadigmMPI || strings.HasPrefix(name, "MPI_"):

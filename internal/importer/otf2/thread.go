@@ -148,6 +148,8 @@ func (t *thread) enter(e *Event) error {
 		c := t.process.newCall(region.proc, at)
 		c.in = append(c.in, e.Attributes...)
 		t.current, t.depth = c, len(t.stack)
+	case region.kind == annotation:
+		t.process.reader.skipped.annotations++
 	case region.kind == unknownCall:
 		t.process.reader.skipped.procedures[region.name]++
 	case region.kind == userRegion:
