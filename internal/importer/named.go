@@ -25,16 +25,10 @@ type Described struct {
 	Timed      bool
 }
 
-// Proc finds the procedure of a call. Names of large-count variants end in _c.
+// proc finds the procedure of a call.
 func (d *Described) proc() (*signature.Proc, error) {
-	p := signature.ProcByName(d.Op)
-	if name, large := strings.CutSuffix(d.Op, "_c"); p == nil && large {
-		if p = signature.ProcByName(name); p != nil && p.HasLarge {
-			d.Large = true
-			return p, nil
-		}
-		p = nil
-	}
+	p, large := ProcNamed(d.Op)
+	d.Large = d.Large || large
 	switch {
 	case p == nil:
 		return nil, fmt.Errorf("%.60q is no MPI procedure", d.Op)
@@ -42,6 +36,20 @@ func (d *Described) proc() (*signature.Proc, error) {
 		return nil, fmt.Errorf("%s is never recorded", p.Name)
 	}
 	return p, nil
+}
+
+// ProcNamed returns the procedure with a name, nil if there is none. Names of large-count variants end
+// in _c.
+func ProcNamed(name string) (p *signature.Proc, large bool) {
+	if p = signature.ProcByName(name); p != nil {
+		return p, false
+	}
+	if name, large = strings.CutSuffix(name, "_c"); large {
+		if p = signature.ProcByName(name); p != nil && p.HasLarge {
+			return p, true
+		}
+	}
+	return nil, false
 }
 
 // AddDescribed adds a call.

@@ -15,10 +15,10 @@ type Words struct {
 	Proc *signature.Proc
 }
 
-// Reset begins the words of a call.
-func (w *Words) Reset(p *signature.Proc, site uint64) {
+// Reset begins the words of a call, of the large-count variant or not.
+func (w *Words) Reset(p *signature.Proc, large bool, site uint64) {
 	w.Proc, w.Vecs = p, w.Vecs[:0]
-	w.Words = append(w.Words[:0], uint64(signature.MakeHeader(p.ID, signature.C, false, len(p.Words), 0)), site)
+	w.Words = append(w.Words[:0], uint64(signature.MakeHeader(p.ID, signature.C, large, len(p.Words), 0)), site)
 	for i := signature.ObjectWord; i < len(p.Words); i++ {
 		word := signature.Absent
 		if p.Words[i].Param < 0 {

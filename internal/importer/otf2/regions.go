@@ -3,6 +3,7 @@ package otf2
 import (
 	"strings"
 
+	"github.com/efg-tools/efg/internal/importer"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -11,6 +12,8 @@ type region struct {
 	kind regionKind
 	name string
 	proc *signature.Proc
+	// large: its large-count variant.
+	large bool
 }
 
 type regionKind uint8
@@ -40,12 +43,12 @@ func (r *reader) regionOf(x *Region) region {
 		name = x.Name
 	}
 	name = strings.TrimSuffix(strings.TrimSpace(name), "()")
-	p := signature.ProcByName(name)
+	p, large := importer.ProcNamed(name)
 	switch {
 	case p != nil && p.Class == signature.Annotation && r.own && !r.exact:
 		return region{kind: annotation}
 	case p != nil && p.Class != signature.Pass && (p.Class != signature.Annotation || r.own):
-		return region{kind: callRegion, name: name, proc: p}
+		return region{kind: callRegion, name: name, proc: p, large: large}
 	case p != nil || x.Paradigm == ParadigmMPI || strings.HasPrefix(name, "MPI_"):
 		return region{kind: unknownCall, name: name}
 	case x.Paradigm == ParadigmMeasurement || x.Role == roleArtificial || x.Name == "":

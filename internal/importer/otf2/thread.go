@@ -11,6 +11,7 @@ import (
 // call is a call, or the beginning or end of a region that the program names.
 type call struct {
 	proc       *signature.Proc
+	large      bool   // it is the large-count variant
 	name       string // of a region
 	region     bool   // it is the beginning or end of one
 	start, end uint64 // ns
@@ -146,6 +147,7 @@ func (t *thread) enter(e *Event) error {
 		}
 	case region.kind == callRegion:
 		c := t.process.newCall(region.proc, at)
+		c.large = region.large
 		c.in = append(c.in, e.Attributes...)
 		t.current, t.depth = c, len(t.stack)
 	case region.kind == annotation:

@@ -10,7 +10,7 @@ import (
 // addRecords adds a call by the records in it.
 func (p *process) addRecords(c *call) error {
 	w := &p.words
-	w.Reset(c.proc, p.callsite(c))
+	w.Reset(c.proc, c.large, p.callsite(c))
 	x := completion{process: p}
 	for i := range c.records {
 		p.apply(c, &c.records[i], &x)

@@ -15,9 +15,9 @@ static OTF2_FlushCallbacks callbacks = { .otf2_pre_flush = flush };
 /* Regions; locally each has a number that is one lower. */
 static const char *const regions[] = { "unused", "main", "MPI_Init", "MPI_Finalize", "MPI_Send", "MPI_Recv", "MPI_Irecv", "MPI_Wait",
     "MPI_Bcast", "MPI_Allreduce", "MPI_Comm_split", "MPI_Allgather", "MPI_Iallreduce", "MPI_Wtime", "solve", "MPI_Alltoall",
-    "MPI_Waitall", "MPI_Isend", "MPI_Testsome", "MPI_Gather", "MPI_Comm_free", "MPI_Sendrecv" };
+    "MPI_Waitall", "MPI_Isend", "MPI_Testsome", "MPI_Gather", "MPI_Comm_free", "MPI_Sendrecv", "MPI_Send_c" };
 enum { MAIN, INIT, FINALIZE, SEND, RECV, IRECV, WAIT, BCAST, ALLREDUCE, SPLIT, ALLGATHER, IALLREDUCE, WTIME, SOLVE, ALLTOALL,
-    WAITALL, ISEND, TESTSOME, GATHER, COMM_FREE, SENDRECV, REGIONS };
+    WAITALL, ISEND, TESTSOME, GATHER, COMM_FREE, SENDRECV, SEND_C, REGIONS };
 enum { NO_TEXT = REGIONS + 1, MACHINE, NODE, HOST, RANK0, RANK1, THREAD, WORLD, METRIC_LOCATION, TEXTS };
 static const char *const texts[] = { "", "machine", "node", "host", "MPI Rank 0", "MPI Rank 1", "Master thread", "MPI_COMM_WORLD", "metrics" };
 
@@ -79,6 +79,7 @@ static void events(int rank)
     OTF2_EvtWriter_NonBlockingCollectiveComplete(w, NULL, tick(), OTF2_COLLECTIVE_OP_ALLREDUCE, 2, none, 2 * 32, 2 * 32, 9);
     leave(WAIT);
     collective(COMM_FREE, OTF2_COLLECTIVE_OP_DESTROY_HANDLE, 2, none, 0, 0);
+    enter(SEND_C), OTF2_EvtWriter_MpiSend(w, NULL, tick(), OTF2_UNDEFINED_UINT32, 1, 3, (uint64_t)1 << 40), leave(SEND_C);
     call(FINALIZE);
     leave(MAIN);
     OTF2_EvtWriter_ProgramEnd(w, NULL, tick(), 0);
