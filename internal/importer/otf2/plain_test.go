@@ -18,6 +18,7 @@ func TestPlain(t *testing.T) {
 	programs := []testrun.Program{
 		{Source: "c/jacobi.c", Args: "30"}, {Source: "c/blocklu.c"}, {Source: "c/mesh.c"}, {Source: "c/pingpong.c"},
 		{Source: "c/planewave.c"}, {Source: "c/nest.c"}, {Source: "c/halo3d.c"}, {Source: "c/eager.c"},
+		{Source: "c/icoll.c"}, {Source: "c/threads.c"}, {Source: "c/grid.c"},
 	}
 	testrun.Record(t, programs, func(t *testing.T, r *testrun.Recording) {
 		run, notes := imported(t, archived(t, r.Run, &export.Job{RawClock: true}))
