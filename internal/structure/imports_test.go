@@ -34,7 +34,7 @@ var mayImport = map[string][]string{
 	"internal/export/arrow":        {"internal/export", "internal/export/table"},
 	"internal/export/csv":          {"internal/export", "internal/export/table"},
 	"internal/export/extrap":       {"internal/export", "internal/export/table"},
-	"internal/export/slices":       {"efg", "efg/runfile", "internal/analysis", "internal/analysis/eventrow", "internal/analysis/match", "internal/export", "internal/export/table", "reconstruct"},
+	"internal/export/slices":       {"internal/analysis/regions", "efg", "efg/runfile", "internal/analysis", "internal/analysis/eventrow", "internal/analysis/match", "internal/export", "internal/export/table", "reconstruct"},
 	"internal/export/perfetto":     {"internal/export", "internal/export/slices"},
 	"internal/export/chrome":       {"internal/export", "internal/export/slices"},
 	"internal/export/parquet":      {"internal/durable", "internal/export", "internal/export/table"},

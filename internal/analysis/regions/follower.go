@@ -61,6 +61,18 @@ func (f *Follower) apply(a action) {
 // Frames is the number of frames so far.
 func (f *Follower) Frames() int { return len(f.stack.frames) }
 
+// Chain is a frame with those around it, the outermost first, without Outside.
+func (f *Follower) Chain(frame int32) []int32 {
+	list := make([]int32, f.stack.frames[frame].Depth)
+	for ; frame != Outside; frame = f.stack.frames[frame].Parent {
+		list[f.stack.frames[frame].Depth-1] = frame
+	}
+	return list
+}
+
+// Name is the name of a frame's region.
+func (f *Follower) Name(frame int32) string { return f.names.text(f.stack.frames[frame].name) }
+
 // Path is the names of a frame's regions, the outermost first.
 func (f *Follower) Path(frame int32) []string { return pathOf(f.stack.frames, f.names, frame) }
 

@@ -29,7 +29,9 @@ type writer struct {
 	b     []byte
 	some  bool // an event was written
 	track slices.Track
-	rank  int
+	// regions: the track of the thread's regions was named.
+	regions bool
+	rank    int
 }
 
 func (w *writer) flush() error {
@@ -49,7 +51,7 @@ func (w *writer) begin(phase string) {
 
 // Track implements slices.Sink.
 func (w *writer) Track(t *slices.Track) error {
-	w.track = *t
+	w.track, w.regions = *t, false
 	if w.rank != t.Rank {
 		w.rank = t.Rank
 		name := fmt.Sprintf("rank %d", t.Rank)
@@ -135,6 +137,38 @@ func (w *writer) flow(phase string, id uint64, at int64) {
 	}
 	w.time("ts", at)
 	w.b = append(w.b, '}')
+}
+
+// regionsTrack is what is added to the number of a thread for that of the track of its regions.
+const regionsTrack = 1 << 20
+
+// Enter implements slices.Sink.
+func (w *writer) Enter(name string, at int64) error {
+	track := w.track
+	w.track.Thread += regionsTrack
+	defer func() { w.track = track }()
+	if !w.regions {
+		w.regions = true
+		w.name("thread_name", fmt.Sprintf("regions of thread %d", track.Thread))
+	}
+	w.begin("B")
+	w.b = append(w.b, `,"name":`...)
+	w.text(name)
+	w.b = append(w.b, `,"cat":"region"`...)
+	w.time("ts", at)
+	w.b = append(w.b, '}')
+	return w.flush()
+}
+
+// Leave implements slices.Sink.
+func (w *writer) Leave(at int64) error {
+	track := w.track
+	w.track.Thread += regionsTrack
+	defer func() { w.track = track }()
+	w.begin("E")
+	w.time("ts", at)
+	w.b = append(w.b, '}')
+	return w.flush()
 }
 
 // Counter implements slices.Sink.

@@ -97,6 +97,7 @@ type writer struct {
 	track    uint64 // UUID
 	counters uint64 // UUID of the track's counter
 	counting bool   // it was described
+	regions  bool   // the track of its regions was
 	interned [4]interned
 	fresh    bool // no packet of the sequence was written
 
@@ -114,6 +115,9 @@ func processUUID(rank int) uint64  { return uint64(rank+2) << 24 }
 func threadUUID(track int) uint64  { return 1<<62 | uint64(track+1) }
 func counterUUID(track int) uint64 { return 1<<61 | uint64(track+1) }
 
+// regionsUUID is added to the UUID of a thread's track for that of its regions.
+const regionsUUID = 1 << 60
+
 // pid is the number of a rank's process: those of several machines may be equal.
 func pid(rank int) uint64 { return uint64(rank + 1) }
 
@@ -126,7 +130,7 @@ func (w *writer) Track(t *slices.Track) error {
 		}
 	}
 	w.sequence, w.track, w.counters = uint64(t.Number+1), threadUUID(t.Number), counterUUID(t.Number)
-	w.fresh, w.counting = true, false
+	w.fresh, w.counting, w.regions = true, false, false
 	for i, field := range []protowire.Number{internedCategories, internedNames, internedAnnotationNames, internedTexts} {
 		w.interned[i] = interned{field, map[string]uint64{}}
 	}
@@ -251,6 +255,35 @@ func (w *writer) intern(list int, s string) uint64 {
 	}
 	return n
 }
+
+// Enter implements slices.Sink.
+func (w *writer) Enter(name string, at int64) error {
+	if !w.regions {
+		w.regions = true
+		d := number(nil, trackUUID, w.regionTrack())
+		d = number(d, trackParent, w.track)
+		if err := w.describe(text(d, trackName, "regions")); err != nil {
+			return err
+		}
+	}
+	w.additions = w.additions[:0]
+	e := number(w.event[:0], eventType, sliceBegin)
+	e = number(e, eventTrack, w.regionTrack())
+	e = number(e, eventCategory, w.intern(0, "region"))
+	w.event = number(e, eventName, w.intern(1, name))
+	return w.send(at, w.event)
+}
+
+// Leave implements slices.Sink.
+func (w *writer) Leave(at int64) error {
+	w.additions = w.additions[:0]
+	e := number(w.event[:0], eventType, sliceEnd)
+	w.event = number(e, eventTrack, w.regionTrack())
+	return w.send(at, w.event)
+}
+
+// regionTrack is the UUID of the track of the regions of the thread at hand.
+func (w *writer) regionTrack() uint64 { return regionsUUID | w.track }
 
 // Counter implements slices.Sink.
 func (w *writer) Counter(at int64, sent uint64) error {

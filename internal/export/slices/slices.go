@@ -15,6 +15,7 @@ import (
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/eventrow"
 	"github.com/efg-tools/efg/internal/analysis/match"
+	"github.com/efg-tools/efg/internal/analysis/regions"
 	"github.com/efg-tools/efg/internal/export"
 	"github.com/efg-tools/efg/reconstruct"
 )
@@ -55,6 +56,10 @@ type Sink interface {
 	Track(t *Track) error
 	// Slice takes the next slice of the last track. It is valid during the call.
 	Slice(s *Slice) error
+	// Enter and Leave take a region that the program names, on a track of its own that belongs to the
+	// last one: those of a track nest, and come in the order of time.
+	Enter(name string, at int64) error
+	Leave(at int64) error
 	// Counter takes the bytes that the last track has sent up to a time.
 	Counter(at int64, sent uint64) error
 }
@@ -224,6 +229,10 @@ type writer struct {
 	sent     uint64
 	group    Slice // calls that are drawn together; Calls is 0 if there are none
 	one      Slice
+	regions  *regions.Follower
+	frame    int32        // in which the thread is
+	open     []openRegion // it and those around it
+	last     int64        // the end of the last call
 }
 
 // requestFlows are the numbers of flows of requests, above those of messages.
@@ -243,12 +252,13 @@ func (w *writer) process(p *reconstruct.Process, facts *analysis.Process) error 
 		}
 		w.track = Track{Number: w.tracks, Rank: p.Data().Rank, Thread: s.Thread, Host: p.Data().Host}
 		w.tracks++
+		w.regions, w.frame, w.open = regions.NewFollower(p.Data(), i), regions.Outside, w.open[:0]
 		w.rebuilt, w.nodes, w.follower, w.sent = p, eventrow.Nodes(p, i), facts.Follow(i, eventrow.Fields), 0
 		if err := w.sink.Track(&w.track); err != nil {
 			return err
 		}
 		walk := export.Walk{Follower: w.follower, Issues: true, Timed: true, Write: w.event}
-		if err := errors.Join(w.job.Walk(p, i, walk), w.flush()); err != nil {
+		if err := errors.Join(w.job.Walk(p, i, walk), w.flush(), w.leave(0, w.last)); err != nil {
 			return err
 		}
 	}
@@ -260,6 +270,15 @@ func (w *writer) event(e *reconstruct.Event, start, end int64, _ bool) error {
 	call, err := w.follower.Call(e)
 	if err != nil {
 		return err
+	}
+	w.last = end
+	if w.regions != nil {
+		if err := errors.Join(w.toFrame(w.regions.At(e.Seq), start), w.toFrame(w.regions.After(e.Seq), end)); err != nil {
+			return err
+		}
+		if p := e.Proc(); p.Annotates() && (p.Opens || p.Closes) {
+			return nil // the region is drawn
+		}
 	}
 	sent, received, sized := eventrow.Volume(call.Operations)
 	w.sent += sent
