@@ -9,8 +9,8 @@ import (
 //go:embed include
 var headers embed.FS
 
-// WriteHeaders writes what programs are compiled with that name regions and attributes, efg.h and
-// efg.f90, to a directory, which is created if it does not exist.
+// WriteHeaders writes what programs use that name regions and attributes, efg.h, efg.f90 and efg.py, to a
+// directory, which is created if it does not exist.
 func WriteHeaders(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -126,7 +126,7 @@ func TestWriteHeaders(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"efg.h", "efg.f90"} {
+	for _, name := range []string{"efg.h", "efg.f90", "efg.py"} {
 		got, err := os.ReadFile(filepath.Join(dir, name))
 		want, errWant := os.ReadFile(filepath.Join("include", name))
 		if err != nil || errWant != nil || string(got) != string(want) {

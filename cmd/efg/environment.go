@@ -26,8 +26,15 @@ func hookEnv(env []string, h *hook.Hook, dir string, opt runOptions) []string {
 	} {
 		env = setenv(env, v[0], v[1])
 	}
+	if lookup(env, nvtxVar) == "" {
+		env = setenv(env, nvtxVar, h.Front)
+	}
 	return env
 }
+
+// nvtxVar names the library to which programs hand the ranges that they mark by NVTX; another tool may
+// have set it.
+const nvtxVar = "NVTX_INJECTION64_PATH"
 
 func flag(b bool) string {
 	if b {

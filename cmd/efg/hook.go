@@ -39,10 +39,11 @@ does not exist. Programs are recorded while efg daemon is running.`,
 		},
 		&cobra.Command{
 			Use:   "include DIR",
-			Short: "Write efg.h and efg.f90, with which programs name regions",
-			Long: `Write efg.h, for programs in C and C++, and the Fortran module efg.f90 to a directory,
-which is created if it does not exist. Programs compiled with them name regions and
-attributes, which are recorded in the order of the calls of MPI, and need no library.`,
+			Short: "Write efg.h, efg.f90 and efg.py, with which programs name regions",
+			Long: `Write efg.h, for programs in C and C++, the Fortran module efg.f90 and the Python module
+efg.py to a directory, which is created if it does not exist. Programs that use them name
+regions and attributes, which are recorded in the order of the calls of MPI, and need no
+library.`,
 			Example: "  efg hook include include",
 			Args:    argCount(cobra.ExactArgs(1)),
 			RunE:    func(_ *cobra.Command, args []string) error { return writeHeaders(args[0]) },

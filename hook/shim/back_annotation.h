@@ -4,13 +4,10 @@
 
 #include "back.h"
 #include "back_thread.h"
+#include "efg_front.h"
 #include "xxh64.h"
 
 #pragma GCC visibility push(hidden)
-
-/* In the length of an annotation's name: it was made by a module of another language that is
- * compiled with the program, and concerns the module's caller. */
-#define BK_FROM_MODULE ((size_t)1 << 63)
 
 typedef struct bk_origin {
     enum bk_language lang;
@@ -21,9 +18,10 @@ typedef struct bk_origin {
  * the length. */
 static inline bk_origin bk_origin_of(bk_thread *b, size_t *len, const void *frame, const void *address)
 {
-    if (bk_likely(!(*len & BK_FROM_MODULE))) return (bk_origin){ BK_C, address };
-    *len &= ~BK_FROM_MODULE;
-    return (bk_origin){ BK_MPIF, efg_callers_caller(b->t, frame, address) };
+    const size_t marks = *len & (EFG_FROM_MODULE | EFG_FROM_FRONT);
+    if (bk_likely(!marks)) return (bk_origin){ BK_C, address };
+    *len &= ~marks;
+    return (bk_origin){ marks & EFG_FROM_MODULE ? BK_MPIF : BK_C, efg_callers_caller(b->t, frame, address) };
 }
 
 /* Word of a string; ABSENT for NULL. Programs annotate with the same few strings all the

@@ -12,7 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EFG_FRONT_VERSION 3
+#define EFG_FRONT_VERSION 4
+
+/* In the length of an annotation's name: the function that makes it does so for its caller, whose callsite
+ * is to be recorded. Either it is of a module of another language that is compiled with the program, or of
+ * the front. */
+#define EFG_FROM_MODULE ((size_t)1 << 63)
+#define EFG_FROM_FRONT ((size_t)1 << 62)
 
 typedef struct efg_front {
     uint32_t version;             /* EFG_FRONT_VERSION of the front */
