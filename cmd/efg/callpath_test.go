@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -58,6 +59,28 @@ func TestSiteDepth(t *testing.T) {
 		if !slices.Contains([]string{"main", "work", "at_exit"}, first) {
 			t.Errorf("%v does not begin where the program or the thread does", key)
 		}
+	}
+}
+
+// efg info says how many nodes there would be without call paths.
+func TestFoldedNodes(t *testing.T) {
+	m := mpis[0]
+	program := compileMPI(t, m, "../../../testdata/c/paths.c")
+	info := func(options ...string) (doc struct{ Nodes, FoldedNodes uint64 }) {
+		file := filepath.Join(t.TempDir(), "a.efg")
+		runOK(t, m, append([]string{"-o", file}, append(options, program)...)...)
+		out, errOut, status := efgRun(t, nil, "info", file, "--json")
+		if err := json.Unmarshal([]byte(out), &doc); err != nil || status != 0 {
+			t.Fatalf("status %d: %v: %s", status, err, errOut)
+		}
+		if text, _, _ := efgRun(t, nil, "info", file); strings.Contains(text, "times as many") != (len(options) > 0) {
+			t.Errorf("%v:\n%s", options, text)
+		}
+		return doc
+	}
+	without, with := info(), info("--callpath")
+	if with.FoldedNodes != without.Nodes || with.Nodes <= without.Nodes || without.FoldedNodes != 0 {
+		t.Errorf("with call paths %+v, without %+v", with, without)
 	}
 }
 
@@ -225,5 +248,67 @@ func TestCallTree(t *testing.T) {
 	text, errOut, status := efgRun(t, nil, "report", file, "--tree", "--top", "4")
 	if status != 0 || !strings.Contains(text, "\nmain ") || !strings.Contains(text, "--top 0 shows all") {
 		t.Errorf("status %d: %s\n%s", status, errOut, text)
+	}
+}
+
+// Paths of calls on other stacks than the thread's own, and through code that no table describes, end
+// there, and say so.
+func TestForeignStacks(t *testing.T) {
+	for _, m := range mpis {
+		t.Run(m.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "a.efg")
+			runOK(t, m, "-o", file, "--callpath", compileMPI(t, m, "../../../testdata/c/stacks.c"))
+			got := map[string]int{}
+			for _, e := range eventPaths(t, file) {
+				var calls []string
+				for _, call := range e.Path {
+					call, _, _ = strings.Cut(call, "+0x")
+					if f, _, ok := strings.Cut(call, " stacks.c:"); ok {
+						call = f
+					}
+					calls = append(calls, call)
+				}
+				got[e.Op+": "+strings.Join(calls, "/")]++
+			}
+			ranks := got["MPI_Init: main"]
+			want := map[string]int{
+				"MPI_Init: main": ranks, "MPI_Finalize: main": ranks,
+				"MPI_Barrier: unknown/in_coroutine": 8 * ranks, "MPI_Send: main/resume": 8 * ranks, "MPI_Send: unknown/from_generated": 4 * ranks,
+				"MPI_Iprobe: unknown/from_handler":                           4 * ranks,
+				"MPI_Iprobe: unknown/libc.so.6/on_thread_stack/from_handler": 4 * ranks,
+			}
+			if ranks == 0 || !maps.Equal(got, want) {
+				t.Errorf("paths:\n%v\nwant:\n%v", got, want)
+			}
+		})
+	}
+}
+
+// Paths of a program without symbols are places in it, as many as with symbols.
+func TestStrippedPaths(t *testing.T) {
+	m := mpis[0]
+	program := compileMPI(t, m, "../../../testdata/c/paths.c")
+	stripped := filepath.Join(t.TempDir(), "stripped")
+	if out, err := exec.Command("strip", "-s", "-o", stripped, program).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	lengths := func(program string) (n map[int]int, unnamed int) {
+		file := filepath.Join(t.TempDir(), "a.efg")
+		runOK(t, m, "-o", file, "--callpath", program)
+		n = map[int]int{}
+		for _, e := range eventPaths(t, file) {
+			n[len(e.Path)]++
+			for _, call := range e.Path {
+				if strings.HasPrefix(call, "stripped+0x") {
+					unnamed++
+				}
+			}
+		}
+		return n, unnamed
+	}
+	want, _ := lengths(program)
+	got, unnamed := lengths(stripped)
+	if len(want) < 4 || !maps.Equal(got, want) || unnamed == 0 {
+		t.Errorf("lengths of paths: %v, %d of the program; with symbols %v", got, unnamed, want)
 	}
 }

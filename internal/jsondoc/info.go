@@ -8,6 +8,7 @@ import (
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
+	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/regions"
 	"github.com/efg-tools/efg/reconstruct"
 )
@@ -37,6 +38,7 @@ type Info struct {
 	Events    uint64    `json:"events"`
 	Dropped   uint64    `json:"dropped"`
 	Nodes     uint64    `json:"nodes"`
+	Folded    *uint64   `json:"foldedNodes,omitempty"` // without call paths; nil: there are none
 	Edges     uint64    `json:"edges"`
 	Graphs    int       `json:"shapes"` // of graphs: equal except for arguments and weights
 	Ratio     float64   `json:"ratio"`
@@ -118,6 +120,13 @@ func NewInfo(path string, r *runfile.Run, all bool, most int) (*Info, error) {
 	}
 	if s.Ended && !m.StatusUnknown {
 		s.Status = &m.Status
+	}
+	if m.CallPath > 0 {
+		folded, err := analysis.FoldedNodes(r)
+		if err != nil {
+			return nil, err
+		}
+		s.Folded = &folded
 	}
 	graphs := map[int]bool{}
 	hosts := map[string]bool{}

@@ -85,7 +85,12 @@ func (b *Bench) Build(ctx context.Context, source string) (string, error) {
 	if name == "paths.c" {
 		args = append(args, "-O2", "-fomit-frame-pointer")
 	}
-	if ext != ".c" {
+	switch ext {
+	case ".c":
+	case ".cc":
+		program += ext[1:]
+		compiler, args = strings.Replace(b.CC, "mpicc", "mpicxx", 1), []string{"-O1", "-g", "-w"}
+	default:
 		program += ext[1:]
 		compiler, args = b.FC, []string{"-O1", "-g", "-fallow-argument-mismatch", "-w", "-J", b.Dir}
 	}

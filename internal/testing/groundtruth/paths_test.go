@@ -18,7 +18,7 @@ import (
 )
 
 // pathPrograms are the programs whose call paths are compared: loops, recursion, threads, C callbacks,
-// longjmp, Fortran and Python.
+// longjmp, exceptions, Fortran and Python.
 var pathPrograms = []app{
 	{source: "c/paths.c"},
 	{source: "c/jacobi.c", args: []string{"40"}},
@@ -31,6 +31,7 @@ var pathPrograms = []app{
 	{source: "c/amr.c"},
 	{source: "c/longjmp.c"},
 	{source: "c/userops.c"},
+	{source: "cxx/throws.cc"},
 	{source: "fortran/halo_mpifh.f"},
 	{source: "fortran/all_f08.f90", args: []string{"DIR"}},
 	{source: "python/ring.py", only: "openmpi"},
