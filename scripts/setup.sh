@@ -21,6 +21,8 @@ probe() {
     python3-mpi4py) /usr/bin/python3 -c 'import mpi4py' ;;
     lammps) have lmp ;;
     hpcc) have hpcc ;;
+    quantum-espresso) have pw.x ;;
+    quantum-espresso-data) test -e /usr/share/doc/quantum-espresso/examples/atomic/pseudo-LDA-0.5/Si.pz-vbc.UPF.gz ;;
     scalapack-mpi-test) compgen -G '/usr/lib/*/scalapack/openmpi-tests/xdlu' ;;
     netpipe-mpich2) have NPmpich2 ;;
     zstd) have zstd ;;
@@ -128,7 +130,7 @@ unpack_systemd() {
 cd "$(dirname "$0")/.."
 demo=(gcc libc6-dev openmpi-bin libopenmpi-dev)
 all=("${demo[@]}" binutils g++ gfortran mpich libmpich-dev python3-mpi4py
-    lammps hpcc scalapack-mpi-test netpipe-mpich2 zstd chromium nodejs npm libslurm-dev libsystemd-shared
+    lammps hpcc quantum-espresso quantum-espresso-data scalapack-mpi-test netpipe-mpich2 zstd chromium nodejs npm libslurm-dev libsystemd-shared
     iproute2 util-linux curl python3-pandas protobuf-compiler otf2-tools libotf2-trace-dev python3-otf2 libsimgrid-dev libunwind8)
 case ${1:-} in
 demo) packages=("${demo[@]}") ;;

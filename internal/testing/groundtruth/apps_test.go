@@ -1,11 +1,15 @@
 package groundtruth
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -265,13 +269,25 @@ func (a app) copyInputs(t *testing.T, root, dir string) {
 			f = filepath.Join(root, "testdata", "real", f)
 		}
 		data, err := os.ReadFile(f)
+		name, packed := strings.CutSuffix(filepath.Base(f), ".gz")
+		if err == nil && packed {
+			data, err = unpacked(data)
+		}
 		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, filepath.Base(f)), data, 0o644)
+			err = os.WriteFile(filepath.Join(dir, name), data, 0o644)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+func unpacked(data []byte) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
 }
 
 // keep copies a failed test's files to the directory that EFG_KEEP names.

@@ -35,7 +35,11 @@ var pathPrograms = []app{
 	{source: "fortran/halo_mpifh.f"},
 	{source: "fortran/all_f08.f90", args: []string{"DIR"}},
 	{source: "python/ring.py", only: "openmpi"},
+	{source: "/usr/bin/pw.x", args: []string{"-in", "si.in"}, only: "openmpi", ranks: 2, inputs: []string{"si.in", siliconPotential}},
 }
+
+// siliconPotential is the potential of silicon in Debian's quantum-espresso-data.
+const siliconPotential = "/usr/share/doc/quantum-espresso/examples/atomic/pseudo-LDA-0.5/Si.pz-vbc.UPF.gz"
 
 // TestCallPaths compares the call path of each event with libunwind's.
 func TestCallPaths(t *testing.T) {
