@@ -418,7 +418,7 @@ func (e *emitter) requests(word int) string {
 			e.needs["same"] = true
 			e.post = append(e.post, "scatter();")
 			e.needs["gather"] = true
-			return "batch"
+			return "gather(batch_size, batch_at)"
 		}
 		return "NULL"
 	}

@@ -2,9 +2,11 @@ package generate
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
+	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -109,7 +111,7 @@ func (p *process) list() []*node {
 func (p *process) readNodes(s *efg.Stream) error {
 	p.nodes = make([]*node, len(s.Nodes))
 	values := newValueReader(p.data)
-	lost := false // an array of requests that only polls that found nothing passed
+	lost := false // some arrays of requests are only passed by polls that found nothing
 	visits := make([]uint64, len(s.Nodes))
 	eachCall(p.body, 1, func(k int, times uint64) { visits[k] += times })
 	for k := range s.Nodes {
@@ -138,9 +140,43 @@ func (p *process) readNodes(s *efg.Stream) error {
 		n.slot = n.proc.Roles.Request
 		p.nodes[k] = n
 	}
+	if lost && slices.ContainsFunc(p.list(), (*node).continues) {
+		return p.resolveArrays()
+	}
+	return nil
+}
+
+// resolveArrays replaces "as the previous call left it" by the arrays of requests that this stands
+// for, because some of the previous calls are left out.
+func (p *process) resolveArrays() error {
+	arrays := map[int]*vecTable{}
 	for _, n := range p.list() {
-		if lost && n.continues() {
-			return fmt.Errorf("%s: its array of requests is that of polls that found nothing, which are left out", n.proc.Name)
+		if n.continues() {
+			arrays[n.number] = &vecTable{value: value{vecs: [][]uint64{}}, index: map[uint64]int{}}
+		}
+	}
+	events := reconstruct.NewProcess(p.data, reconstruct.NewNames(p.data.Defs, nil))
+	for e, err := range events.Events(0, reconstruct.Options{}) {
+		if err != nil {
+			return err
+		}
+		t := arrays[e.Node()]
+		if t == nil || signature.FoundNothing(e.Words()) {
+			continue
+		}
+		elems, constant := e.Vec(e.Proc().Roles.Requests)
+		if constant == 0 {
+			constant = t.number(elems)
+		}
+		if t.series = t.series.add(constant); len(t.series) > maxSeries {
+			return fmt.Errorf("%s: its array of requests takes more than %d values without a pattern", e.Op(), maxSeries)
+		}
+	}
+	for k, t := range arrays {
+		n := p.nodes[k]
+		n.values[n.proc.Roles.Requests] = t.value
+		if n.continues() {
+			return fmt.Errorf("%s: its array of requests is that of an earlier call which failed", n.proc.Name)
 		}
 	}
 	return nil

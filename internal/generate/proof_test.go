@@ -34,17 +34,17 @@ func TestProof(t *testing.T) {
 	}
 	for _, b := range benches {
 		for _, line := range proven {
-			t.Run(b.Name+"/"+strings.ReplaceAll(filepath.Base(line), " ", "-"), func(t *testing.T) { prove(t, b, strings.Fields(line), false) })
+			t.Run(b.Name+"/"+strings.ReplaceAll(filepath.Base(line), " ", "-"), func(t *testing.T) { prove(t, b, strings.Fields(line), 4, false) })
 		}
 		for _, line := range forced {
 			name, _, _ := strings.Cut(filepath.Base(line), " ")
-			t.Run(b.Name+"/forced/"+name, func(t *testing.T) { prove(t, b, strings.Fields(line), true) })
+			t.Run(b.Name+"/forced/"+name, func(t *testing.T) { prove(t, b, strings.Fields(line), 4, true) })
 		}
 	}
 }
 
 // prove generates the program of a run and compares the two; forced: its outcomes are those of the run.
-func prove(t *testing.T, b *groundtruth.Bench, line []string, forced bool) {
+func prove(t *testing.T, b *groundtruth.Bench, line []string, ranks int, forced bool) {
 	program, err := b.Build(t.Context(), line[0])
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func prove(t *testing.T, b *groundtruth.Bench, line []string, forced bool) {
 		args[i] = strings.ReplaceAll(args[i], "DIR", dir)
 	}
 	file := filepath.Join(dir, "run.efg")
-	first := record(t, b, nil, file, args...)
+	first, _ := record(t, b, nil, file, ranks, args...)
 	app := filepath.Join(dir, "app")
 	if err := os.Mkdir(app, 0o755); err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func prove(t *testing.T, b *groundtruth.Bench, line []string, forced bool) {
 	if forced {
 		flags = []string{"--replay", file, "--generated"}
 	}
-	again := record(t, b, flags, filepath.Join(dir, "again.efg"), filepath.Join(app, "app"))
+	again, _ := record(t, b, flags, filepath.Join(dir, "again.efg"), ranks, filepath.Join(app, "app"))
 	s, err := diff.NewSequences(first, again, false, func(uint64) {})
 	if err != nil {
 		t.Fatal(err)
@@ -86,9 +86,10 @@ func prove(t *testing.T, b *groundtruth.Bench, line []string, forced bool) {
 	}
 }
 
-func record(t *testing.T, b *groundtruth.Bench, flags []string, file string, args ...string) *runfile.Run {
+// record records a program and returns its run and what it printed.
+func record(t *testing.T, b *groundtruth.Bench, flags []string, file string, ranks int, args ...string) (*runfile.Run, string) {
 	t.Helper()
-	r, err := b.RecordedWith(t.Context(), flags, file, 4, args...)
+	r, err := b.RecordedWith(t.Context(), flags, file, ranks, args...)
 	if err != nil || r.Status != 0 {
 		t.Fatalf("status %d: %v\n%s", r.Status, err, r.Stderr)
 	}
@@ -97,5 +98,5 @@ func record(t *testing.T, b *groundtruth.Bench, flags []string, file string, arg
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { run.Close() })
-	return run
+	return run, r.Stdout
 }

@@ -72,7 +72,7 @@ var mayImport = map[string][]string{
 	"internal/network":             {},
 	"internal/printable":           {},
 	"internal/terminal":            {"internal/printable"},
-	"internal/generate":            {"signature", "efg", "efg/runfile"},
+	"internal/generate":            {"signature", "efg", "efg/runfile", "reconstruct"},
 	"internal/palette":             {"signature"},
 	"internal/draw/raster":         {},
 	"internal/draw/heatmap":        {"internal/analysis", "internal/draw/raster", "internal/units"},
