@@ -90,10 +90,42 @@ const maxKnown = 1 << 12
 // New makes the report of some processes of a run.
 func New(run *runfile.Run, procs []int, progress ...analysis.Progress) (*Report, error) {
 	r := &reporter{paths: NewPaths(), known: map[runfile.ClassKey][]*division{}}
+	named, err := anyNamed(run, procs)
+	if !named || err != nil {
+		return &Report{Ranks: len(procs)}, err
+	}
 	if err := analysis.EachProcess(run, procs, r.process, progress...); err != nil {
 		return nil, err
 	}
 	return r.finish(), nil
+}
+
+// anyNamed reports whether some of the processes name regions. It looks at one of each rank class, up to
+// the first that does.
+func anyNamed(run *runfile.Run, procs []int) (bool, error) {
+	seen := map[runfile.ClassKey]bool{}
+	for _, i := range procs {
+		if !run.Unlike(i) {
+			key, ok, err := run.RankClass(i)
+			if err != nil {
+				return false, err
+			}
+			if ok && seen[key] {
+				continue
+			}
+			seen[key] = ok
+		}
+		p, err := run.Untimed(i)
+		if err != nil {
+			return false, err
+		}
+		for k := range p.Streams {
+			if Named(&p.Streams[k]) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
 }
 
 // division says how the visits of a stream's nodes are divided among regions.
