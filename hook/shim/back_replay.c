@@ -16,6 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+enum { ABORT_DELAY = 200000 };    /* us */
+
 rpl_header *bk_replay_file;
 static int replay_rank = -1;
 
@@ -89,6 +91,10 @@ static bk_turn *open_rows(const rpl_stream *s)
         t[i].call = rows[i].call;
         t[i].site = rows[i].site;
         t[i].open = rows[i].value_count != 0;
+        unsigned n = t[i].call >> 24 & 0xff;
+        t[i].words = in_file(rows[i].words, n * sizeof *t[i].words);
+        bool compares = bk_replay_file->options & RPL_OPTION_PLACES && t[i].words != NULL && n <= EFG_MAX_WORDS;
+        t[i].compared = compares ? rows[i].compared & (((uint64_t)1 << n) - 1) : 0;
     }
     return t;
 }
@@ -208,7 +214,10 @@ void bk_replay_leave(bk_thread *b, const char *format, ...)
     if (first)
         print_note(b, what, options & RPL_OPTION_ABORT ? "; aborted" : options & RPL_OPTION_STOP ? "" : "; the run goes on free");
     close_replay(b);
-    if (options & RPL_OPTION_ABORT) PMPI_Abort(MPI_COMM_WORLD, 1);
+    if (options & RPL_OPTION_ABORT) {
+        usleep(ABORT_DELAY);      /* launchers drop what they have not passed on */
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+    }
     if (options & RPL_OPTION_STOP) stop_here();
 }
 
@@ -240,6 +249,36 @@ static bk_cold void at_end(bk_thread *b, const uint64_t *w, const void *site)
 
 /* ---- each call ---- */
 
+/* The arguments of the call before this one, whose words are still there from w[3] on: a thread that
+ * passes others goes on following. */
+static bk_cold void other_argument(bk_thread *b, const bk_turn *t, const uint64_t *w, int i)
+{
+    uint64_t was = t->words[i];
+    const uint64_t *names = in_file(t->row->names, (t->call >> 24 & 0xff) * sizeof *names);
+    const char *name = names != NULL ? text(names[i]) : "?";
+    char values[100] = "";
+    if (was + ((uint64_t)1 << 40) < (uint64_t)1 << 41 && w[i] + ((uint64_t)1 << 40) < (uint64_t)1 << 41)
+        snprintf(values, sizeof values, ": %lld, now %lld", (long long)was, (long long)w[i]);
+    b->replay->warned = true;
+    b->replay->s->followed--;
+    if (bk_replay_file->options & (RPL_OPTION_STOP | RPL_OPTION_ABORT))
+        bk_replay_leave(b, "recorded was another %s of %s%s", name, bk_turn_name(t), values);
+    else
+        bk_replay_note(b, "recorded was another %s of %s%s", name, bk_turn_name(t), values);
+    if (b->replay != NULL) b->replay->s->followed++;
+}
+
+static inline void check_arguments(bk_thread *b, const bk_turn *t, const uint64_t *w)
+{
+    uint64_t left = t->compared;
+    for (; left != 0; left &= left - 1) {
+        int i = __builtin_ctzll(left);
+        if (bk_likely(w[i] == t->words[i])) continue;
+        other_argument(b, t, w, i);
+        return;
+    }
+}
+
 static bk_cold void freed(bk_thread *b)
 {
     b->replay->s->state = RPL_FREED;
@@ -269,17 +308,21 @@ void bk_replay_call(bk_thread *b, const uint64_t *w, const void *site)
         freed(b);
         return;
     }
+    if (r->before != NULL && !r->warned) check_arguments(b, r->before, w);
+    if (bk_unlikely(b->replay == NULL)) return;
     if (bk_unlikely(r->ended)) {
         at_end(b, w, site);
         return;
     }
     bk_turn *t = &r->turns[r->next];
+    r->before = NULL;
     if (bk_unlikely(!same_call(t, w))) {
         if (is_uncounted(w)) b->turn = &found_nothing;
         else diverged(b, w, site);
         return;
     }
     r->s->followed++;
+    r->before = t;
     if (t->open) {
         b->turn = t;
         r->s->forced++;

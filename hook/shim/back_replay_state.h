@@ -8,10 +8,12 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A callsite of a procedure, whose calls may have open outcomes. */
+/* A node of the recording, whose calls may have open outcomes. */
 typedef struct bk_turn {
     uint64_t call, site;     /* of row */
     bool open;
+    uint64_t compared;       /* words of arguments; 0 if none are compared */
+    const uint64_t *words;   /* those recorded */
     bk_seq *values;          /* NULL until the first is needed */
     const rpl_row *row;      /* or NULL */
     uint64_t fixed;          /* then the outcome */
@@ -23,6 +25,8 @@ typedef struct bk_replay {
     bk_seq calls;
     uint64_t next;           /* number of the next call's row */
     bool ended;              /* there is no next call */
+    bool warned;             /* of an argument */
+    const bk_turn *before;   /* of the call before this one; or NULL */
 } bk_replay;
 
 extern rpl_header *bk_replay_file;

@@ -65,6 +65,25 @@ func TestDivergence(t *testing.T) {
 	})
 }
 
+var argument = regexp.MustCompile(`(?m)^efg: replay: rank \d, thread 0, call 1: recorded was another count of MPI_Bcast at races.c:\d+: 1, now 2$`)
+
+// A process that passes another argument is reported, and goes on following.
+func TestArgument(t *testing.T) {
+	eachBench(t, func(t *testing.T, b *groundtruth.Bench, program string) {
+		dir := t.TempDir()
+		file, line := filepath.Join(dir, "first.efg"), []string{program, "bcast", "blocking"}
+		first, err := b.Recorded(t.Context(), file, 4, line...)
+		if err != nil || first.Status != 0 {
+			t.Fatalf("status %d: %v\n%s", first.Status, err, first.Stderr)
+		}
+		t.Setenv("RACES_COUNT", "2")
+		r, err := b.RecordedWith(t.Context(), []string{"--replay", file}, filepath.Join(dir, "again.efg"), 4, line...)
+		if err != nil || r.Status != 0 || r.Stdout != first.Stdout || len(argument.FindAllString(r.Stderr, -1)) != 4 {
+			t.Errorf("status %d: %v\n%s\nwant\n%s\n%s", r.Status, err, r.Stdout, first.Stdout, r.Stderr)
+		}
+	})
+}
+
 // Another command is refused.
 func TestRefusal(t *testing.T) {
 	eachBench(t, func(t *testing.T, b *groundtruth.Bench, program string) {

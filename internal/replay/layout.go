@@ -41,7 +41,7 @@ type Stream struct {
 	_        uint32
 }
 
-// Row is a callsite of a procedure.
+// Row is a node: calls of a procedure from a callsite with the same words.
 type Row struct {
 	Call   uint64 // the header of its events, without an error class
 	Site   uint64 // word of the callsite
@@ -49,6 +49,9 @@ type Row struct {
 	Text   uint64 // offset of the text that names it
 	// Values are the offset and size of the sequence of outcomes; 0 if there is none to force.
 	Values, ValuesSize, ValueCount uint64
+	Words                          uint64 // offset of its words
+	Compared                       uint64 // bit i is set if word i is that of an argument that is compared
+	Names                          uint64 // offset of the offsets of the names of the words' parameters
 }
 
 // Options of a replay.

@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"slices"
+
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/internal/analysis"
@@ -65,27 +67,20 @@ type stream struct {
 	brief   bool            // without polls that found nothing
 
 	nodes []node
-	rows  []row
 	calls *seq.Writer
 	ahead *analysis.Outcomes
 	wild  map[uint64]bool // persistent requests of receives of any source or tag
 	room  []uint64
 }
 
-// node is what the calls of a node have in common.
+// node is what the calls of a node have in common, and their outcomes.
 type node struct {
-	row     int
 	open    what
 	proc    *signature.Proc
 	failed  bool
 	maywild bool // a receive or probe whose source or tag may be any
-}
-
-// row is a callsite of a procedure, see Row.
-type row struct {
-	call, site, object uint64
-	values             *seq.Writer
-	forced             bool // any of the values is not Free
+	values  *seq.Writer
+	forced  bool // any of the values is not Free
 }
 
 // readStream goes through the events of Data().Streams[number]; brief: without polls that found
@@ -95,7 +90,7 @@ func readStream(p *reconstruct.Process, number int, foreign map[uint64]bool, bri
 		replay: p, number: number, data: &p.Data().Streams[number], foreign: foreign, brief: brief,
 		calls: seq.NewWriter(false), wild: map[uint64]bool{},
 	}
-	s.findRows()
+	s.findNodes()
 	s.ahead = analysis.OutcomesOf(p, number, s.mayBeWild)
 	reader := p.UntimedReader(number)
 	for {
@@ -110,47 +105,61 @@ func readStream(p *reconstruct.Process, number int, foreign map[uint64]bool, bri
 		if s.brief && n.proc != nil && n.proc.Poll && !n.failed && e.Word(n.proc.PollWord()) == 0 {
 			continue
 		}
-		s.calls.Push(uint64(n.row))
+		s.calls.Push(uint64(e.Node()))
 		if n.open != nothing {
-			s.add(&s.rows[n.row], s.outcome(e, n))
+			n.add(s.outcome(e, n))
 		}
 	}
 }
 
-// add appends an outcome to a row.
-func (s *stream) add(r *row, outcome []uint64) {
-	if r.values == nil {
-		r.values = seq.NewWriter(false)
+// add appends an outcome.
+func (n *node) add(outcome []uint64) {
+	if n.values == nil {
+		n.values = seq.NewWriter(false)
 	}
 	for _, v := range outcome {
-		r.values.Push(v)
-		r.forced = r.forced || v != Free
+		n.values.Push(v)
+		n.forced = n.forced || v != Free
 	}
 }
 
-// findRows assigns the nodes to rows.
-func (s *stream) findRows() {
-	type key struct{ call, site, object uint64 }
-	numbers := map[key]int{}
+// findNodes finds out what is open at each node.
+func (s *stream) findNodes() {
 	s.nodes = make([]node, len(s.data.Nodes))
 	for i := range s.data.Nodes {
-		words := s.data.Nodes[i].Words
-		h := signature.Header(words[0])
-		k := key{uint64(h.WithoutError()), words[1], words[signature.ObjectWord]}
-		number, ok := numbers[k]
-		if !ok {
-			number = len(s.rows)
-			numbers[k] = number
-			s.rows = append(s.rows, row{call: k.call, site: k.site, object: k.object})
-		}
-		n := node{row: number, proc: signature.ProcByID(h.Proc()), failed: h.ErrorClass() != 0}
+		from := &s.data.Nodes[i]
+		h := signature.Header(from.Words[0])
+		n := node{proc: signature.ProcByID(h.Proc()), failed: h.ErrorClass() != 0}
 		if n.proc != nil && !h.Counted() {
 			n.open = openness(n.proc)
-			n.maywild = mayBe(&s.data.Nodes[i], n.proc.Roles.Source, signature.AnySource) ||
-				mayBe(&s.data.Nodes[i], n.proc.Roles.RecvTag, signature.AnyTag)
+			n.maywild = mayBe(from, n.proc.Roles.Source, signature.AnySource) || mayBe(from, n.proc.Roles.RecvTag, signature.AnyTag)
 		}
 		s.nodes[i] = n
 	}
+}
+
+// compared are the words of a node that its calls must have: the arguments that are always
+// significant, without requests and what may be new in each run.
+func (n *node) compared(from *efg.Node) uint64 {
+	mask := uint64(0)
+	for i := signature.FirstWord; n.proc != nil && i < min(len(n.proc.Words), len(from.Words)); i++ {
+		w := &n.proc.Words[i]
+		if w.Out || w.Param < 0 || from.Mask>>i&1 != 0 {
+			continue
+		}
+		switch q := &n.proc.Params[w.Param]; {
+		case q.Dir != signature.In || !significant(q):
+		case q.Kind.Integer(), q.Kind == signature.Comm, q.Kind == signature.Type, q.Kind == signature.Group:
+			mask |= 1 << i
+		}
+	}
+	return mask
+}
+
+// significant reports whether an argument is significant in all calls, but for those of bystanders in
+// an intercommunicator: otherwise it may hold anything.
+func significant(q *signature.Param) bool {
+	return !slices.ContainsFunc(q.Conds, func(c signature.Cond) bool { return c.Name != "part" && c.Name != "leaf" })
 }
 
 // mayBe reports whether a word of a node's calls may have a value.

@@ -23,6 +23,7 @@ type file struct {
 	data    bytes.Buffer // what follows the streams
 	begin   uint64       // its offset
 	texts   map[string]uint64
+	params  map[*signature.Proc]uint64
 }
 
 // Write writes the file for a run.
@@ -40,7 +41,7 @@ func Write(path string, run *runfile.Run, options uint32) error {
 	f := &file{
 		header: Header{Magic: Magic, Options: options},
 		begin:  uint64(unsafe.Sizeof(Header{})) + uint64(total)*uint64(unsafe.Sizeof(Stream{})),
-		texts:  map[string]uint64{},
+		texts:  map[string]uint64{}, params: map[*signature.Proc]uint64{},
 	}
 	f.names()
 	for i := range run.Procs {
@@ -83,36 +84,59 @@ func (f *file) process(recorded *reconstruct.Run, i int) error {
 
 // stream adds a stream.
 func (f *file) stream(s *stream) {
-	to := Stream{Rank: uint32(s.replay.Data().Rank), Thread: s.data.Thread, Events: s.calls.Len(), RowCount: uint32(len(s.rows))}
+	to := Stream{Rank: uint32(s.replay.Data().Rank), Thread: s.data.Thread, Events: s.calls.Len(), RowCount: uint32(len(s.nodes))}
 	if s.data.End != efg.EndOpen && s.data.Dropped == 0 {
 		to.Whole = 1
 	}
 	code := s.calls.Seq().Code()
 	to.Calls, to.CallsSize = f.put(code), uint64(len(code))
-	rows := make([]Row, len(s.rows))
-	for i := range s.rows {
-		r := &s.rows[i]
-		rows[i] = Row{Call: r.call, Site: r.site, Object: r.object, Text: f.text(rowText(s.replay, r))}
-		if r.forced {
-			code := r.values.Seq().Code()
-			rows[i].Values, rows[i].ValuesSize, rows[i].ValueCount = f.put(code), uint64(len(code)), r.values.Len()
-		}
+	rows := make([]Row, len(s.nodes))
+	for i := range rows {
+		rows[i] = f.row(s, i)
 	}
 	to.Rows = f.put(encoded(rows))
 	f.streams = append(f.streams, to)
 }
 
-// rowText names a row in messages.
-func rowText(p *reconstruct.Process, r *row) string {
-	h := signature.Header(r.call)
-	name := fmt.Sprintf("procedure %d", h.Proc())
-	if proc := signature.ProcByID(h.Proc()); proc != nil {
-		name = proc.Name
+func (f *file) row(s *stream, i int) Row {
+	n, from := &s.nodes[i], &s.data.Nodes[i]
+	r := Row{
+		Call: uint64(signature.Header(from.Words[0]).WithoutError()), Site: from.Words[1], Object: from.Words[signature.ObjectWord],
+		Text: f.text(rowText(s.replay, n, from)), Words: f.put(encoded(from.Words)), Compared: n.compared(from), Names: f.parameters(n.proc),
 	}
-	if place := p.Names().Place(r.site); place != "" {
+	if n.forced {
+		code := n.values.Seq().Code()
+		r.Values, r.ValuesSize, r.ValueCount = f.put(code), uint64(len(code)), n.values.Len()
+	}
+	return r
+}
+
+// rowText names a row in messages.
+func rowText(p *reconstruct.Process, n *node, from *efg.Node) string {
+	name := fmt.Sprintf("procedure %d", signature.Header(from.Words[0]).Proc())
+	if n.proc != nil {
+		name = n.proc.Name
+	}
+	if place := p.Names().Place(from.Words[1]); place != "" {
 		name += " at " + place
 	}
 	return name
+}
+
+// parameters adds the names of the parameters of a procedure's words, and returns the offset of
+// their offsets.
+func (f *file) parameters(p *signature.Proc) uint64 {
+	if at, ok := f.params[p]; ok || p == nil {
+		return at
+	}
+	offsets := make([]uint64, len(p.Words))
+	for i := range p.Words {
+		if offsets[i] = f.text(""); p.Words[i].Param >= 0 {
+			offsets[i] = f.text(p.Params[p.Words[i].Param].Name)
+		}
+	}
+	f.params[p] = f.put(encoded(offsets))
+	return f.params[p]
 }
 
 // names adds the table of the procedures' names.

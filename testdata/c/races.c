@@ -413,8 +413,11 @@ static const struct {
 static void run(const char *name)
 {
     hash h = 0;
-    int n = (int)(sizeof parts / sizeof *parts);
-    if (strcmp(name, "threads") == 0) {
+    int n = (int)(sizeof parts / sizeof *parts), numbers[9] = { 0 };
+    const char *count = getenv("RACES_COUNT");
+    if (strcmp(name, "bcast") == 0) {
+        MPI_Bcast(numbers, count != NULL ? atoi(count) : 1, MPI_INT, 0, comm);
+    } else if (strcmp(name, "threads") == 0) {
         h = threads();
     } else {
         for (int i = 0; i < n; i++) {

@@ -79,8 +79,11 @@ typedef struct rpl_row {
     uint64_t values;
     uint64_t values_size;
     uint64_t value_count;
+    uint64_t words;
+    uint64_t compared;
+    uint64_t names;
 } rpl_row;
-_Static_assert(sizeof(rpl_row) == 56, "rpl_row");
+_Static_assert(sizeof(rpl_row) == 80, "rpl_row");
 _Static_assert(offsetof(rpl_row, call) == 0, "rpl_row.call");
 _Static_assert(offsetof(rpl_row, site) == 8, "rpl_row.site");
 _Static_assert(offsetof(rpl_row, object) == 16, "rpl_row.object");
@@ -88,5 +91,8 @@ _Static_assert(offsetof(rpl_row, text) == 24, "rpl_row.text");
 _Static_assert(offsetof(rpl_row, values) == 32, "rpl_row.values");
 _Static_assert(offsetof(rpl_row, values_size) == 40, "rpl_row.values_size");
 _Static_assert(offsetof(rpl_row, value_count) == 48, "rpl_row.value_count");
+_Static_assert(offsetof(rpl_row, words) == 56, "rpl_row.words");
+_Static_assert(offsetof(rpl_row, compared) == 64, "rpl_row.compared");
+_Static_assert(offsetof(rpl_row, names) == 72, "rpl_row.names");
 
 #endif
