@@ -1,9 +1,15 @@
 package replay_test
 
 import (
+	"bufio"
+	"bytes"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/efg-tools/efg/internal/testing/groundtruth"
@@ -149,5 +155,48 @@ func TestTotals(t *testing.T) {
 func TestThreads(t *testing.T) {
 	eachBench(t, func(t *testing.T, b *groundtruth.Bench, program string) {
 		repeats(t, b, 4, []string{program, "threads"})
+	})
+}
+
+var stopped = regexp.MustCompile(`^efg: replay: rank 0 is stopped: process (\d+);`)
+
+// With --on-divergence stop the process waits for a debugger, and goes on free when it is continued.
+func TestStop(t *testing.T) {
+	eachBench(t, func(t *testing.T, b *groundtruth.Bench, program string) {
+		dir := t.TempDir()
+		file := filepath.Join(dir, "first.efg")
+		if r, err := b.Recorded(t.Context(), file, 4, program, "half", "waitany"); err != nil || r.Status != 0 {
+			t.Fatalf("status %d: %v\n%s", r.Status, err, r.Stderr)
+		}
+		line := append([]string{"run", "--replay", file, "--force", "--on-divergence", "stop", "-o", filepath.Join(dir, "again.efg"), "--"}, b.Launch...)
+		cmd := exec.CommandContext(t.Context(), b.Efg, append(line, "4", program, "half", "blocking")...)
+		cmd.Env = append(os.Environ(), b.Env...)
+		errOut, err := cmd.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for lines := bufio.NewScanner(errOut); lines.Scan(); {
+			m := stopped.FindStringSubmatch(lines.Text())
+			if m == nil {
+				continue
+			}
+			found = true
+			pid, _ := strconv.Atoi(m[1])
+			for state := []byte("R"); !bytes.Contains(state, []byte(") T ")); { // it stops after it says so
+				if state, err = os.ReadFile("/proc/" + m[1] + "/stat"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := cmd.Wait(); err != nil || !found {
+			t.Errorf("stopped: %t, %v", found, err)
+		}
 	})
 }
