@@ -26,7 +26,8 @@ type Monitor struct {
 	paths     []string // of ranks
 	processes *procfs.Watch
 	sites     map[uint64]runfile.Site
-	numbers   map[callKey]int // in keys
+	callsites map[uint64]uint64 // of call paths, and of themselves; words
+	numbers   map[callKey]int   // in keys
 	keys      []keyInfo
 	done      []callDone // by number: what the current rank did
 	touched   []int      // numbers of those in done that are nonzero
@@ -78,7 +79,7 @@ type callDone struct {
 // NewMonitor starts to monitor a job.
 func NewMonitor() *Monitor {
 	return &Monitor{
-		ranks: map[string]*watched{}, processes: procfs.NewWatch(), sites: map[uint64]runfile.Site{}, numbers: map[callKey]int{},
+		ranks: map[string]*watched{}, processes: procfs.NewWatch(), sites: map[uint64]runfile.Site{}, callsites: map[uint64]uint64{}, numbers: map[callKey]int{},
 	}
 }
 
@@ -273,10 +274,16 @@ func (m *Monitor) returned(w *watched, l *segment.Sample) uint64 {
 	return w.dur
 }
 
-// key is the number of a callKey of a process.
+// key is the number of a callKey of a process: the same for all call paths that end at the callsite.
 func (m *Monitor) key(w *watched, k callKey) int {
 	n, ok := m.numbers[k]
 	if !ok {
+		m.site(w, k.site)
+		if site := m.callsites[k.site]; site != 0 && site != k.site {
+			n = m.key(w, callKey{k.proc, site})
+			m.numbers[k] = n
+			return n
+		}
 		n = len(m.keys)
 		m.numbers[k] = n
 		m.keys, m.done = append(m.keys, keyInfo{op: procName(k.proc)}), append(m.done, callDone{})
@@ -349,6 +356,12 @@ func (m *Monitor) site(w *watched, word uint64) string {
 		if defs, err := w.watch.Defs(); err == nil {
 			for _, s := range symbolize.Sites([]*efg.Process{{Defs: defs}}) {
 				m.sites[s.Word] = s
+			}
+			for i := range defs {
+				if d := &defs[i]; d.Kind == efg.DefSite {
+					m.callsites[d.Word] = d.Callsite()
+					m.sites[d.Callsite()] = m.sites[d.Word]
+				}
 			}
 		}
 		s = m.sites[word]

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/segment"
 	"github.com/efg-tools/efg/internal/testing/groundtruth"
 	"github.com/efg-tools/efg/internal/testing/sim"
@@ -164,5 +165,20 @@ func BenchmarkMonitor(b *testing.B) {
 		if _, err := mon.Look(paths); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// Call paths that end at one callsite are one row, with its place.
+func TestPathsOfOneCallsite(t *testing.T) {
+	m := NewMonitor()
+	defer m.Close()
+	for path, site := range map[uint64]uint64{11: 1, 12: 1, 2: 2} {
+		place := runfile.Site{Func: "inner", Place: "deep.c:3"}
+		m.callsites[path], m.sites[path], m.sites[site] = site, place, place
+	}
+	w := &watched{}
+	first, second, other := m.key(w, callKey{5, 11}), m.key(w, callKey{5, 12}), m.key(w, callKey{5, 2})
+	if first != second || first == other || m.keys[first].place != "inner deep.c:3" {
+		t.Errorf("numbers %d, %d and %d; %+v", first, second, other, m.keys)
 	}
 }
