@@ -199,13 +199,19 @@ func TestFrontNeedsOnlyLibc(t *testing.T) {
 	}
 }
 
-// The front exports exactly the symbols of the slots.
+// nvtxEntry is what NVTX calls in the library that NVTX_INJECTION64_PATH names.
+const nvtxEntry = "InitializeInjectionNvtx2"
+
+// The front exports exactly the symbols of the slots, and the entry for NVTX.
 func TestFrontExports(t *testing.T) {
 	got, err := mpilib.Functions(newTestFront(t).front)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]bool{}
+	want := map[string]bool{nvtxEntry: true}
+	if !got[nvtxEntry] {
+		t.Errorf("does not export %s", nvtxEntry)
+	}
 	for _, s := range slots.All() {
 		for _, name := range slices.Concat(s.Symbols, s.PMPI) {
 			want[name] = true

@@ -41,6 +41,7 @@ probe() {
     libotf2-trace-dev) header otf2/otf2.h gcc ;;
     python3-otf2) /usr/bin/python3 -c 'import otf2' ;;
     libsimgrid-dev) have smpirun ;;
+    pajeng) have pj_dump ;;
     *) echo "setup: no probe for package $1" >&2; exit 1 ;;
     esac >/dev/null 2>&1
 }
@@ -131,7 +132,7 @@ cd "$(dirname "$0")/.."
 demo=(gcc libc6-dev openmpi-bin libopenmpi-dev)
 all=("${demo[@]}" binutils g++ gfortran mpich libmpich-dev python3-mpi4py
     lammps hpcc quantum-espresso quantum-espresso-data scalapack-mpi-test netpipe-mpich2 zstd chromium nodejs npm libslurm-dev libsystemd-shared
-    iproute2 util-linux curl python3-pandas protobuf-compiler otf2-tools libotf2-trace-dev python3-otf2 libsimgrid-dev libunwind8)
+    iproute2 util-linux curl python3-pandas protobuf-compiler otf2-tools libotf2-trace-dev python3-otf2 libsimgrid-dev libunwind8 pajeng)
 case ${1:-} in
 demo) packages=("${demo[@]}") ;;
 test) packages=("${all[@]}") ;;

@@ -43,7 +43,7 @@ type exportFormat struct {
 }
 
 // exportFormats are the formats of efg export.
-var exportFormats = []*exportFormat{&exportGXL, &exportMTF, &exportParquet, &exportCSV, &exportArrow, &exportPerfetto, &exportChrome, &exportExtrap, &exportOTF2, &exportSimGrid}
+var exportFormats = []*exportFormat{&exportGXL, &exportMTF, &exportParquet, &exportCSV, &exportArrow, &exportPerfetto, &exportChrome, &exportPaje, &exportExtrap, &exportOTF2, &exportSimGrid}
 
 // exportSize is what an export consists of.
 type exportSize struct {
@@ -95,7 +95,7 @@ since the start of the run: 1.5s, 300ms or 20us.`,
 	f.StringVar(&opt.from, "from", "", "first `EVENT` to write, counted from 0 in each stream, or time since the start of the run")
 	f.StringVar(&opt.to, "to", "", "`EVENT` or time to stop before (default: the end)")
 	f.StringSliceVar(&opt.what, "what", nil, "optional parts of the format to write")
-	f.Uint64Var(&opt.slices, "slices", 0, "perfetto, chrome: about the most slices; of more calls, short ones are drawn together (default 2000000)")
+	f.Uint64Var(&opt.slices, "slices", 0, "perfetto, chrome, paje: about the most slices; of more calls, short ones are drawn together (default 2000000)")
 	clockFlag(cmd, &opt.clock)
 	f.BoolVar(&opt.compat, "compat", false, "otf2: write nonblocking collectives as blocking ones, for readers of OTF2 2")
 	completeWords(cmd, "format", formatNames()...)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/efg-tools/efg/internal/export"
 	"github.com/efg-tools/efg/internal/export/chrome"
+	"github.com/efg-tools/efg/internal/export/paje"
 	"github.com/efg-tools/efg/internal/export/perfetto"
 	"github.com/efg-tools/efg/internal/export/slices"
 	"github.com/efg-tools/efg/internal/units"
@@ -29,6 +30,14 @@ var exportChrome = exportFormat{
 	times: true,
 	drawn: true,
 	what:  []string{slices.Arguments},
+}
+
+var exportPaje = exportFormat{
+	name:  "paje",
+	about: "a Pajé trace for ViTE, pj_dump and R: states, links and the bytes sent",
+	write: sliced(paje.Write),
+	times: true,
+	drawn: true,
 }
 
 // mostSlices is about the most slices that are drawn unless --slices says otherwise.

@@ -9,7 +9,7 @@ import (
 
 func TestExportTimelines(t *testing.T) {
 	assembled(t, "traced")
-	for _, format := range []string{"perfetto", "chrome"} {
+	for _, format := range []string{"perfetto", "chrome", "paje"} {
 		if _, errOut, status := efgRun(t, nil, "export", "a.efg", "-o", "all."+format); status != 0 || errOut != "" {
 			t.Fatalf("%s: %d, %s", format, status, errOut)
 		}
