@@ -82,7 +82,7 @@ func (s *infoWriter) write(out io.Writer, streams bool) error {
 	fmt.Fprintf(w, "events\t%d\n", s.Events)
 	fmt.Fprintf(w, "graph\t%d nodes, %d edges; %s\n", s.Nodes, s.Edges, plural(s.Graphs, "shape"))
 	if s.Folded != nil {
-		fmt.Fprintf(w, "call paths\t%d nodes differ in more than their call paths: paths make %.1f times as many\n", *s.Folded, float64(s.Nodes)/float64(max(*s.Folded, 1)))
+		fmt.Fprintf(w, "call paths\t%d nodes without them, %.1f times as many with them\n", *s.Folded, float64(s.Nodes)/float64(max(*s.Folded, 1)))
 	}
 	fmt.Fprintf(w, "ratio\t%.1f (%d bytes as a list of events)\n", s.Ratio, s.Linear)
 	fmt.Fprintf(w, "complete\t%d of %d streams\n", s.Complete, s.Threads)
