@@ -386,6 +386,7 @@ func (e *emitter) arrays(q *signature.Param, list []*value) string {
 	if q.Kind.Handle() {
 		t := handleTypes[q.Kind]
 		e.needs["pick "+t.name] = true
+		e.picked = max(e.picked, longest(list))
 		return fmt.Sprintf("pick_%s(%s + %s, %d)", t.name, e.table("const int", q.Name, elems), offset, longest(list))
 	}
 	return e.table("const "+e.node.ctype(q), q.Name, elems) + " + " + offset

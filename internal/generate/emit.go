@@ -17,6 +17,7 @@ type emitter struct {
 	classes []*class
 	tables  bytes.Buffer // file-scope tables
 	needs   map[string]bool
+	picked  int                                  // the most handles of an array that is picked
 	counts  map[signature.Kind]uint64            // handles, without extras
 	extras  map[signature.Kind]map[uint64]uint64 // numbers of constants that take the place of a handle
 	tableOf map[string]string                    // names of tables, by content

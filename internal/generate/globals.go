@@ -39,7 +39,7 @@ func (e *emitter) globals(out *bytes.Buffer) {
 			out.WriteString(support("keep.c", "NULL_HANDLE", t.null, "TYPE", t.ctype, "NAME", t.name, "KEPT", "4096"))
 		}
 		if e.needs["pick "+t.name] {
-			out.WriteString(support("pick.c", "TYPE", t.ctype, "NAME", t.name, "PICKED", "4096"))
+			out.WriteString(support("pick.c", "TYPE", t.ctype, "NAME", t.name, "PICKED", strconv.Itoa(max(e.picked, 1))))
 		}
 	}
 	if e.needs["compute"] {

@@ -1,8 +1,11 @@
-/* An array of handles, by the numbers of their variables. */
+/* An array of handles, by the numbers of their variables. It is kept until the one after the next:
+ * calls pass at most two. */
 static const TYPE *pick_NAME(const int *at, int count)
 {
-    static TYPE picked[PICKED];
+    static TYPE picked[2][PICKED];
+    static int turn;
+    turn = !turn;
     for (int i = 0; i < count; i++)
-        picked[i] = NAME[at[i]];
-    return picked;
+        picked[turn][i] = NAME[at[i]];
+    return picked[turn];
 }
