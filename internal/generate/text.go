@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -46,6 +47,9 @@ func number64(q *signature.Param, w uint64) string {
 			return "0"
 		}
 		return c.Name
+	}
+	if q.Kind == signature.ErrClass {
+		return strings.Replace(reconstruct.ErrorName(uint16(w)), "+", " + ", 1)
 	}
 	if q.Kind == signature.Bits {
 		names, rest := signature.FlagNames(q.Set, w)
