@@ -37,9 +37,9 @@ func (e *emitter) opaque(q *signature.Param) string {
 		e.needs["function "+name] = true
 		return name
 	case strings.HasSuffix(name, "copy_fn"), strings.HasSuffix(name, "copy_attr_fn"):
-		return nullFunction(n.proc.Name, "COPY")
+		return attributeFunction(n.proc.Name, "DUP")
 	case strings.HasSuffix(name, "delete_fn"), strings.HasSuffix(name, "delete_attr_fn"):
-		return nullFunction(n.proc.Name, "DELETE")
+		return attributeFunction(n.proc.Name, "NULL_DELETE")
 	case name == "baseptr" && n.proc.Name == "MPI_Alloc_mem":
 		e.needs["allocated"] = true
 		return "&allocated[allocations++]"
@@ -52,14 +52,15 @@ func (e *emitter) opaque(q *signature.Param) string {
 	return "&address"
 }
 
-// nullFunction is MPI's function for attributes that are neither copied nor deleted.
-func nullFunction(proc, what string) string {
+// attributeFunction is one of MPI's functions for attributes. They are copied, because a program may
+// delete those that it finds in a duplicate, which is an error where there are none.
+func attributeFunction(proc, what string) string {
 	for _, kind := range []string{"Comm", "Win", "Type"} {
 		if strings.HasPrefix(proc, "MPI_"+kind) {
-			return "MPI_" + strings.ToUpper(kind) + "_NULL_" + what + "_FN"
+			return "MPI_" + strings.ToUpper(kind) + "_" + what + "_FN"
 		}
 	}
-	return "MPI_NULL_" + what + "_FN"
+	return "MPI_" + what + "_FN"
 }
 
 // operation is a function for a reduction. Each of the recorded program has one of its own, so
