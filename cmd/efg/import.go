@@ -137,7 +137,7 @@ func openImport(path string, in io.Reader) (src *importSource, total uint64, err
 
 // seekable returns the input as a file that can be read twice: what cannot is copied. The copy has
 // no name, so it disappears with this process.
-func (src *importSource) seekable() (io.ReadSeeker, error) {
+func (src *importSource) seekable() (*os.File, error) {
 	if src.file != nil {
 		if _, err := src.file.Seek(0, io.SeekStart); err == nil {
 			return src.file, nil

@@ -383,3 +383,42 @@ func (p *Process) local(kind signature.Kind, v *Value, thread uint32) (uint64, e
 	}
 	return signature.Unknown, nil
 }
+
+// Awaits reports whether a call names a request or message that no call has made so far, and that
+// another thread may make.
+func (t *Thread) Awaits(d *Described) bool {
+	p, _ := ProcNamed(d.Op)
+	if p == nil || d.Args == nil {
+		return false
+	}
+	for i := range p.Params {
+		q := &p.Params[i]
+		v := d.Args.Member(q.Name)
+		if v == nil || !q.Kind.Local() || q.Dir == signature.Out {
+			continue
+		}
+		list := []Value{*v}
+		if v.Kind == List {
+			list = v.List
+		}
+		for k := range list {
+			if t.lacks(q.Kind, &list[k]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lacks reports whether no call has made the local object so far, and another thread may make it.
+func (t *Thread) lacks(kind signature.Kind, v *Value) bool {
+	name, err := localName(kind, v, t.number)
+	if err != nil {
+		return false // a constant
+	}
+	if _, made := t.process.locals[name]; made {
+		return false
+	}
+	own := reconstruct.HandlePrefix(kind) + strconv.FormatUint(uint64(t.number), 10) + ":"
+	return !strings.HasPrefix(name, own)
+}

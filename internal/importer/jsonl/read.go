@@ -19,11 +19,17 @@ const maxLine = 16 << 20
 // maxRank bounds the ranks.
 const maxRank = 1 << 24
 
+// File is what is read: several times, and of processes with several threads in several places at once.
+type File interface {
+	io.ReadSeeker
+	io.ReaderAt
+}
+
 // Read reads a file, and hands its processes to sink, by rank if the file has them in this order.
 // Errors are of type *importer.LineError unless sink fails. progress is called from time to time
 // with the number of bytes read.
-func Read(name string, in io.ReadSeeker, times importer.Times, sink export.Sink, progress func(bytes int64)) error {
-	r := &reader{name: name, times: times, sink: sink, progress: progress, names: importer.NewNames(), ranks: map[int]*rank{}, comms: map[string]*comm{}}
+func Read(name string, in File, times importer.Times, sink export.Sink, progress func(bytes int64)) error {
+	r := &reader{name: name, file: in, times: times, sink: sink, progress: progress, names: importer.NewNames(), ranks: map[int]*rank{}, comms: map[string]*comm{}}
 	if err := r.pass(in, r.survey); err != nil {
 		return err
 	}
@@ -40,19 +46,24 @@ func Read(name string, in io.ReadSeeker, times importer.Times, sink export.Sink,
 // reader reads a file.
 type reader struct {
 	name     string
+	file     File
 	times    importer.Times
 	sink     export.Sink
 	progress func(int64)
 	names    *importer.Names
 
+	part  *part // of the last line
 	line  int
+	at    int64 // where it begins
 	bytes int64
-	meta  runfile.Meta
-	world int // number of ranks
-	timed bool
-	began int64 // Unix ns, if the run was described
-	ranks map[int]*rank
-	comms map[string]*comm
+	// advance is how many bytes the line takes.
+	advance int
+	meta    runfile.Meta
+	world   int // number of ranks
+	timed   bool
+	began   int64 // Unix ns, if the run was described
+	ranks   map[int]*rank
+	comms   map[string]*comm
 }
 
 // rank is a process.
@@ -60,6 +71,16 @@ type rank struct {
 	last    int // line
 	process *importer.Process
 	threads map[uint32]*thread
+	parts   map[uint32]*part
+	// mixed: the lines of a thread are not all together. They are in the order of time then.
+	mixed bool
+}
+
+// part is where the lines of a thread are.
+type part struct {
+	from  int64 // offset of the first
+	line  int   // its number, from 1
+	lines int
 }
 
 // thread is where a stream is.
@@ -75,11 +96,17 @@ type thread struct {
 func (r *reader) pass(in io.Reader, take func(line *line) error) error {
 	scan := bufio.NewScanner(in)
 	scan.Buffer(make([]byte, 1<<16), maxLine)
+	scan.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+		n, token, err := bufio.ScanLines(data, atEOF)
+		r.advance = n
+		return n, token, err
+	})
 	r.line, r.bytes = 0, 0
 	for scan.Scan() {
 		r.line++
 		b := scan.Bytes()
-		r.bytes += int64(len(b)) + 1
+		r.at = r.bytes
+		r.bytes += int64(r.advance)
 		if r.line == 1 {
 			b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
 		}
@@ -127,10 +154,18 @@ func (r *reader) survey(l *line) error {
 	}
 	q := r.ranks[l.rank]
 	if q == nil {
-		q = &rank{threads: map[uint32]*thread{}}
+		q = &rank{threads: map[uint32]*thread{}, parts: map[uint32]*part{}}
 		r.ranks[l.rank] = q
 	}
 	q.last = r.line
+	p := q.parts[l.thread]
+	if p == nil {
+		p = &part{from: r.at, line: r.line}
+		q.parts[l.thread] = p
+	}
+	q.mixed = q.mixed || p.lines > 0 && p != r.part
+	p.lines++
+	r.part = p
 	r.world = max(r.world, l.rank+1)
 	r.timed = r.timed || l.timed
 	return r.madeComm(l)
@@ -166,6 +201,26 @@ func (r *reader) take(l *line) error {
 		return nil
 	}
 	q := r.ranks[l.rank]
+	if len(q.parts) > 1 && !q.mixed {
+		if r.line < q.last {
+			return nil
+		}
+		if err := r.threads(l.rank, q); err != nil {
+			return err
+		}
+		return r.end(l.rank)
+	}
+	if err := r.add(q, r.thread(q, l), l); err != nil {
+		return err
+	}
+	if r.line == q.last {
+		return r.end(l.rank)
+	}
+	return nil
+}
+
+// thread is the thread of a line, of a process that begins with it if there is none.
+func (r *reader) thread(q *rank, l *line) *thread {
 	if q.process == nil {
 		q.process = r.begin(l.rank)
 	}
@@ -174,13 +229,7 @@ func (r *reader) take(l *line) error {
 		t = &thread{Thread: q.process.Thread(l.thread)}
 		q.threads[l.thread] = t
 	}
-	if err := r.add(q, t, l); err != nil {
-		return err
-	}
-	if r.line == q.last {
-		return r.end(l.rank)
-	}
-	return nil
+	return t
 }
 
 func (r *reader) add(q *rank, t *thread, l *line) error {

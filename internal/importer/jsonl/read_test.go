@@ -1,8 +1,13 @@
 package jsonl
 
 import (
+	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/efg-tools/efg/efg/runfile"
+	"github.com/efg-tools/efg/internal/testing/testrun"
 )
 
 // Mistakes are reported with the line.
@@ -35,4 +40,43 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%q", err)
 		}
 	})
+}
+
+// A thread may wait for a request of one that follows in the file, several times, with and without
+// times.
+func TestRequestsOfLaterThreads(t *testing.T) {
+	for _, timed := range []bool{false, true} {
+		var waits, posts strings.Builder
+		at := func(n int) string {
+			if !timed {
+				return ""
+			}
+			return fmt.Sprintf(`,"t0":%d,"t1":%d`, 1000*n, 1000*n+10)
+		}
+		for i := range 3 {
+			fmt.Fprintf(&posts, `{"rank":0,"thread":1,"op":"MPI_Irecv","args":{"count":8,"datatype":"MPI_INT","source":"MPI_ANY_SOURCE","tag":5,"comm":"MPI_COMM_WORLD","request":%d},"out":{},"site":"a.c:%d"%s}`+"\n", 7+i*flag(!timed), 2, at(2*i+1))
+			fmt.Fprintf(&waits, `{"rank":0,"thread":0,"op":"MPI_Wait","args":{"request":%d},"out":{"source":%d,"tag":5,"count":1},"site":"a.c:3"%s}`+"\n", 7+i*flag(!timed), i, at(2*i+2))
+		}
+		run, err := read([]byte(`{"run":{"ranks":4}}` + "\n" + waits.String() + posts.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join(t.TempDir(), "run.efg")
+		if err := runfile.WriteRun(name, run.Procs, run.Meta); err != nil {
+			t.Fatal(err)
+		}
+		text := string(lines(t, testrun.Open(t, name)))
+		for i := range 3 {
+			if want := `"request":"req:1:`; strings.Count(text, want) != 3 || !strings.Contains(text, fmt.Sprintf(`"out":{"source":%d,"tag":5,"count":1}`, i)) {
+				t.Errorf("timed %v, no %s or no status from rank %d in\n%s", timed, want, i, text)
+			}
+		}
+	}
+}
+
+func flag(set bool) int {
+	if set {
+		return 1
+	}
+	return 0
 }
