@@ -26,7 +26,7 @@ export function Runs({ query }) {
 
 function List({ data, text, picked }) {
   const rows = useMemo(() => withEarlier([...data.jobs.map(jobRow), ...data.runs.map(runRow).reverse()]), [data]);
-  const columns = useMemo(() => [pickColumn(picked), ...facts], [picked.join()]);
+  const columns = useMemo(() => [facts[0], pickColumn(picked), ...facts.slice(1)], [picked.join()]);
   return (
     <>
       {data.problems.map((p) => (
