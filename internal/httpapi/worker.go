@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"time"
 
@@ -158,12 +159,15 @@ func (k *Workers) run(ctx context.Context, t task, files []*os.File, w io.Writer
 	return &o, nil
 }
 
+// lacksMemory are what the Go runtime says if there is no memory: for data, or for another thread.
+var lacksMemory = []string{"out of memory", "cannot allocate memory", "pthread_create failed", "failed to create new OS thread"}
+
 // failure returns the reason why a worker has not answered. The Go runtime reports a lack of
 // memory on standard error; the system just kills the process.
 func (k *Workers) failure(err error, said []byte) error {
 	var exit *exec.ExitError
 	killed := errors.As(err, &exit) && !exit.Exited()
-	if killed || bytes.Contains(said, []byte("out of memory")) || bytes.Contains(said, []byte("cannot allocate memory")) {
+	if killed || slices.ContainsFunc(lacksMemory, func(text string) bool { return bytes.Contains(said, []byte(text)) }) {
 		return &statusError{http.StatusUnprocessableEntity, fmt.Sprintf("the answer takes more than its limit of %d MiB of memory; the command efg has no limit", k.Memory>>20)}
 	}
 	return fmt.Errorf("the worker process failed: %v: %s", err, bytes.TrimSpace(said))

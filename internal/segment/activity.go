@@ -53,8 +53,10 @@ func (a *Activity) read(live *Stream, h *Header, words []uint64) {
 		}
 		a.Words = callWords(live, words)
 		// Without times all calls have the same tick, and counted polls are not events: the
-		// words are compared, too, because those of two calls might be mixed.
-		if isCall(live, a.Words) && atomic.LoadUint64(&live.CallTick) == a.Tick && atomic.LoadUint64(&live.Events) == a.Events {
+		// words are compared, too, because those of two calls might be mixed. They are compared
+		// before and after the tick: a thread may have gone on to the next call and written the
+		// first words of it before, and the others since.
+		if isCall(live, a.Words) && atomic.LoadUint64(&live.CallTick) == a.Tick && atomic.LoadUint64(&live.Events) == a.Events && isCall(live, a.Words) {
 			a.InCall, a.Since = a.Tick != 0 && a.Words != nil, h.monotonic(since)
 			return
 		}
