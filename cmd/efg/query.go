@@ -137,7 +137,11 @@ func showTable(t *query.Table, format string, out io.Writer) error {
 	}
 	for _, row := range t.Rows {
 		var cells []string
-		for _, v := range row {
+		for i, v := range row {
+			if x, ok := v.(float64); ok && !strings.HasPrefix(t.Columns[i], "avg_") {
+				cells = append(cells, strconv.FormatFloat(x, 'g', -1, 64)) // the value of an attribute
+				continue
+			}
 			cells = append(cells, cellText(v))
 		}
 		text.Row(cells...)

@@ -14,17 +14,18 @@ import (
 // engine evaluates a query on a run.
 type engine struct {
 	*Query
-	run       *runfile.Run
-	rebuilder *reconstruct.Run
-	fields    analysis.Fields
-	texts     bool // names are needed, of callsites or communicators
-	paths     bool // call paths are
-	traced    bool // the times of single calls were recorded
-	byEvents  bool // the graph is not sufficient
-	regions   bool // the regions of events are needed
-	sets      []*rankSet
-	first     []int
-	fitting   sync.Map // results of group, by the keys of members
+	run        *runfile.Run
+	rebuilder  *reconstruct.Run
+	fields     analysis.Fields
+	texts      bool // names are needed, of callsites or communicators
+	paths      bool // call paths are
+	traced     bool // the times of single calls were recorded
+	byEvents   bool // the graph is not sufficient
+	regions    bool // the regions of events are needed
+	attributes bool // the attributes of events are
+	sets       []*rankSet
+	first      []int
+	fitting    sync.Map // results of group, by the keys of members
 }
 
 func (q *Query) bind(run *runfile.Run) (*engine, error) {
@@ -81,7 +82,8 @@ func (q *Query) NeedsTimes() bool { return q.window != nil || !q.IsTotal() && !q
 // needsEvents reports whether conditions depend on individual events, so that the graph is not
 // sufficient.
 func (q *Query) needsEvents() bool {
-	return q.window != nil || slices.ContainsFunc(q.fields, func(f fieldUse) bool { return f.event })
+	return q.window != nil || slices.ContainsFunc(q.fields, func(f fieldUse) bool { return f.event }) ||
+		slices.ContainsFunc(q.groups, func(f *field) bool { return f.event })
 }
 
 // findFields collects the fields of operations that are needed.
@@ -92,6 +94,7 @@ func (e *engine) findFields() {
 		}
 		e.fields |= f.needs
 		e.regions = e.regions || f.region
+		e.attributes = e.attributes || f.attribute != ""
 		e.texts = e.texts || f.name == "SITE" || f.name == "COMM"
 		e.paths = e.paths || f.name == "PATH"
 		e.texts = e.texts || e.paths
@@ -135,6 +138,7 @@ type nodeFacts struct {
 	path              string   // the last call first
 	calls             []string // of the path, and the functions and places of these
 	names             *reconstruct.Names
+	gives             bool // an attribute its value
 }
 
 // reader evaluates the query on a process.
@@ -158,6 +162,7 @@ func (r *reader) node(i, k int) *nodeFacts {
 	f := &nodeFacts{op: fmt.Sprintf("procedure %d", header.Proc()), names: r.names}
 	if p := signature.ProcByID(header.Proc()); p != nil {
 		f.op = p.Name
+		f.gives = p.Annotates() && !p.Opens && !p.Closes
 	}
 	if c := header.ErrorClass(); c != 0 {
 		f.failure = reconstruct.ErrorName(c)

@@ -21,6 +21,8 @@ type item struct {
 	start, end   int64    // nanoseconds since the run began
 	timed        bool     // start and end are known
 	region       []string // the names of the regions that it is in, the outermost first
+
+	attributes *regions.Follower // that knows the attributes of the event; nil if they are not needed
 }
 
 // value is a number or a text.
@@ -45,6 +47,7 @@ type field struct {
 	region       bool   // the graph says it of the nodes that are in one region only
 	total, group bool   // may be summed, may be grouped by
 	unit         string // of numbers: bytes, time
+	attribute    string // the name of the attribute whose value it is; empty: it is not one
 }
 
 func known(v uint64, ok bool) (int64, bool) { return int64(min(v, math.MaxInt64)), ok }
@@ -160,6 +163,9 @@ func fieldList(of func(*field) bool) string {
 		if of(f) {
 			names = append(names, f.name)
 		}
+	}
+	if of(&attributeUse) {
+		names = append(names, attributeName+"(…)")
 	}
 	return strings.Join(names, ", ")
 }

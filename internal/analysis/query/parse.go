@@ -255,6 +255,12 @@ func (p *parser) fieldArgument(a *aggregate) error {
 
 // fieldName reads the name of a field that is suitable for a use.
 func (p *parser) fieldName(use string, of func(*field) bool) (*field, error) {
+	if p.is(attributeName) && of(&attributeUse) {
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		return p.attributeField()
+	}
 	if p.tok.kind == wordToken {
 		if f := fieldNamed(p.tok.text); f != nil && of(f) {
 			return f, p.advance()

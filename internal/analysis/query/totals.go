@@ -11,6 +11,7 @@ import (
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
+	"github.com/efg-tools/efg/internal/analysis/regions"
 )
 
 // Table is the result of a query for totals. Cells are nil, int64, uint64,
@@ -42,8 +43,7 @@ func (c *cell) merge(o *cell) {
 
 // row is a row of totals.
 type row struct {
-	key   []value
-	texts []bool
+	key   []any  // int64, float64 or string
 	none  []bool // by part of the key: it has no value
 	count uint64
 	cells []cell
@@ -119,6 +119,9 @@ func (t *totaler) addTime(r *row) {
 func (t *totaler) row(i *item) *row {
 	t.key = t.key[:0]
 	for _, f := range t.groups {
+		if f.attribute != "" {
+			t.key = append(t.key, byte(f.attributeOf(i).Kind))
+		}
 		if f.text {
 			t.key = append(append(t.key, f.word(i)...), 0)
 			continue
@@ -132,17 +135,32 @@ func (t *totaler) row(i *item) *row {
 	}
 	r = &row{cells: make([]cell, len(t.aggregates))}
 	for _, f := range t.groups {
-		v, ok := value{}, true
-		if f.text {
-			v.text = f.word(i)
-			ok = v.text != ""
-		} else {
-			v.number, ok = f.number(i)
-		}
-		r.key, r.texts, r.none = append(r.key, v), append(r.texts, f.text), append(r.none, !ok)
+		v, ok := f.key(i)
+		r.key, r.none = append(r.key, v), append(r.none, !ok)
 	}
 	t.rows[string(t.key)] = r
 	return r
+}
+
+// key is the part of a row's key that a field is; false if the operation has no value.
+func (f *field) key(i *item) (v any, ok bool) {
+	switch {
+	case f.attribute != "":
+		x := f.attributeOf(i)
+		switch x.Kind {
+		case regions.NoValue:
+			return nil, false
+		case regions.IntValue:
+			return x.Int, true
+		case regions.DoubleValue:
+			return x.Double, true
+		}
+		return x.Text, true
+	case f.text:
+		text := f.word(i)
+		return text, text != ""
+	}
+	return f.number(i)
 }
 
 // endNode adds the times of a node, which are known only for all its events together.
@@ -248,10 +266,34 @@ func (e *engine) table(all rows) *Table {
 
 func compareRows(x, y *row) int {
 	for i := range x.key {
-		c := cmp.Or(-cmp.Compare(truth(x.none[i]), truth(y.none[i])), cmp.Compare(x.key[i].number, y.key[i].number), cmp.Compare(x.key[i].text, y.key[i].text))
-		if c != 0 {
+		if c := cmp.Or(-cmp.Compare(truth(x.none[i]), truth(y.none[i])), compareKeys(x.key[i], y.key[i])); c != 0 {
 			return c
 		}
+	}
+	return 0
+}
+
+// compareKeys compares two numbers or texts; numbers come first.
+func compareKeys(a, b any) int {
+	if x, ok := a.(int64); ok {
+		if y, ok := b.(int64); ok {
+			return cmp.Compare(x, y)
+		}
+	}
+	s, sText := a.(string)
+	t, tText := b.(string)
+	if sText || tText {
+		return cmp.Or(cmp.Compare(truth(sText), truth(tText)), cmp.Compare(s, t))
+	}
+	return cmp.Compare(number(a), number(b))
+}
+
+func number(v any) float64 {
+	switch v := v.(type) {
+	case int64:
+		return float64(v)
+	case float64:
+		return v
 	}
 	return 0
 }
@@ -266,14 +308,10 @@ func truth(b bool) int {
 func (e *engine) line(r *row) []any {
 	var list []any
 	for i, v := range r.key {
-		switch {
-		case r.none[i]:
-			list = append(list, nil)
-		case r.texts[i]:
-			list = append(list, v.text)
-		default:
-			list = append(list, v.number)
+		if r.none[i] {
+			v = nil
 		}
+		list = append(list, v)
 	}
 	for i := range e.aggregates {
 		list = append(list, e.aggregates[i].value(r, &r.cells[i]))

@@ -141,10 +141,7 @@ func (r *reader) eachEvent(p *reconstruct.Process, i int, opt reconstruct.Option
 	}
 	follower := r.Follow(i, r.engine.fields)
 	all := follower.NeedsAll()
-	var in *regions.Follower
-	if r.regions {
-		in = regions.NewFollower(r.Data, i)
-	}
+	in := r.regionFollower(i)
 	frame, names := int32(regions.Outside), []string(nil)
 	for e, err := range p.Events(i, opt) {
 		if err != nil {
@@ -166,10 +163,24 @@ func (r *reader) eachEvent(p *reconstruct.Process, i int, opt reconstruct.Option
 		if now := in.At(e.Seq); now != frame {
 			frame, names = now, in.Path(now)
 		}
-		r.item.region = names
+		r.item.region, r.item.attributes = names, in
+		if r.attributes && n.gives {
+			in.After(e.Seq) // the call that gives the value has it
+		}
 		if more, err := f(e, c); err != nil || !more {
 			return err
 		}
+	}
+	return nil
+}
+
+// regionFollower follows the regions of Data.Streams[i], and the attributes, if these are needed.
+func (r *reader) regionFollower(i int) *regions.Follower {
+	switch {
+	case r.attributes:
+		return regions.NewAttributeFollower(r.Data, i)
+	case r.regions:
+		return regions.NewFollower(r.Data, i)
 	}
 	return nil
 }

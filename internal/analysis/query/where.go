@@ -79,6 +79,9 @@ func (p *parser) comparison() (condition, error) {
 		return nil, err
 	}
 	p.q.fields = append(p.q.fields, fieldUse{f, at})
+	if f.attribute != "" {
+		return p.compareAttribute(f)
+	}
 	no, err := p.accept("NOT")
 	if err != nil {
 		return nil, err

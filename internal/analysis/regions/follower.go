@@ -12,6 +12,8 @@ type Follower struct {
 	names   *names
 	next    uint64 // number of the next event to look at
 	ended   bool
+
+	attributes *attributes // nil: they are not followed
 }
 
 // NewFollower returns a follower of Data.Streams[i] of a process; nil if no regions begin or end there.
@@ -51,10 +53,15 @@ func (f *Follower) apply(a action) {
 	words := f.walk.Words()
 	switch {
 	case words == nil: // the walk ends there
+	case a == gives:
+		f.give(words)
 	case a == begins:
 		f.stack.begin(f.walk.Node(), words[nameWord], f.next)
 	default:
 		f.stack.end(words[nameWord])
+	}
+	if f.attributes != nil {
+		f.attributes.fit(f.stack.frames[f.stack.top].Depth)
 	}
 }
 

@@ -34,6 +34,7 @@ const (
 	noAction action = iota
 	begins
 	ends
+	gives // an attribute its value; only for followers of attributes
 )
 
 func actionOf(n *efg.Node) action {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"strings"
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
@@ -133,12 +134,16 @@ func (r *ScriptRank) input(proc string, args Args) efg.Input {
 		if w.Out {
 			in.Words[i] = signature.Absent
 		}
-		v, ok := args[w.Name]
+		v, ok := args[strings.TrimSuffix(w.Name, ".high")]
 		if !ok {
 			continue
 		}
 		used++
 		switch v := v.(type) {
+		case float64:
+			in.Words[i], in.Words[i+1] = signature.SplitWide(math.Float64bits(v))
+		case int64:
+			in.Words[i], in.Words[i+1] = signature.SplitWide(uint64(v))
 		case string:
 			if p.Annotates() {
 				in.Words[i] = r.text(v)
