@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,7 +26,7 @@ import (
 
 type timelineOptions struct {
 	from, to, ranks string
-	clock           string
+	clock, by       string
 	width, rows     int
 	slices          int
 	pictures        []string
@@ -58,6 +59,7 @@ See docs/timeline.md.`,
 	clockFlag(cmd, &opt.clock)
 	f.IntVar(&opt.width, "width", 0, "cells per row; up to twice as many are shown (default 50; 800 for pictures and JSON)")
 	f.IntVar(&opt.rows, "rows", 0, "maximum number of rows; more ranks share rows (default 32; 512 for pictures and JSON)")
+	f.StringVar(&opt.by, "by", timeline.Groupings[0], "what shares a row: rank, `class` (ranks that did the same) or host")
 	f.IntVar(&opt.slices, "slices", 0, "with --json: list the calls if there are at most `N`")
 	f.StringArrayVarP(&opt.pictures, "output", "o", nil, "draw a picture, with waiting and messages, to `FILE.svg` or FILE.png; may be repeated")
 	opt.flags(cmd, "")
@@ -67,6 +69,9 @@ See docs/timeline.md.`,
 func showTimeline(ctx context.Context, path string, opt *timelineOptions, out, errOut io.Writer) error {
 	if err := opt.checkPictures(); err != nil {
 		return err
+	}
+	if !slices.Contains(timeline.Groupings[:], opt.by) {
+		return usageError("--by %s: want %s", opt.by, strings.Join(timeline.Groupings[:], ", "))
 	}
 	r, err := openShown(path, opt.data())
 	if err != nil {
@@ -145,6 +150,7 @@ func viewTimeline(ctx context.Context, r *runfile.Run, opt *timelineOptions, col
 		return nil, err
 	}
 	q := timeline.Query{Width: opt.width, Rows: opt.rows, Share: true, Slices: opt.slices}
+	q.By = timeline.Grouping(slices.Index(timeline.Groupings[:], opt.by))
 	text := !opt.json && len(opt.pictures) == 0
 	if opt.slices != 0 && !opt.json {
 		return nil, usageError("--slices: only with --json")

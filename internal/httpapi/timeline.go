@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/efg-tools/efg/efg/runfile"
@@ -26,7 +27,7 @@ const (
 	minEvents = 100
 )
 
-var timelineParams = []string{"from", "to", "width", "ranks", "rows", "share", "slices", "events", "trim", "format", "clock"}
+var timelineParams = []string{"from", "to", "width", "ranks", "rows", "by", "share", "slices", "events", "trim", "format", "clock"}
 
 // timelines caches the timeline that was requested last: what one request has computed serves
 // the next.
@@ -112,6 +113,7 @@ func (s *Server) timeline(w http.ResponseWriter, r *http.Request, q *query) erro
 		Rows: q.number("rows", usualRows, 1, timeline.MaxRows), Share: q.flag("share"), Trim: q.flag("trim"),
 		Slices: q.number("slices", 0, 0, timeline.MaxSlices), Events: uint64(q.number("events", maxEvents, minEvents, maxEvents)),
 	}
+	view.By = timeline.Grouping(slices.Index(timeline.Groupings[:], q.choice("by", timeline.Groupings[0], timeline.Groupings[:]...)))
 	set, format, clock := q.ranks("ranks"), q.choice("format", "bytes", "bytes", "json"), q.clock()
 	if q.err != nil {
 		return q.err

@@ -23,6 +23,7 @@
 //	pixel         ns
 //	width         pixels of a row
 //	rows          of each row: [first rank, last rank, ranks, ranks that were read]
+//	members       of each row: its ranks, as in "0,3-5"; absent if rows are of neighbours
 //	complete      no limit of events was met: all pixels are exact
 //	legend        {"op", "class", "colour", "time"} of each procedure with time in the view, longest
 //	              first; time is in ns, of all ranks together. class is one of

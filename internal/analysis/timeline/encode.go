@@ -21,6 +21,7 @@ type Header struct {
 	Pixel    int64         `json:"pixel"`
 	Width    int           `json:"width"`
 	Rows     [][4]int      `json:"rows"`
+	Members  []string      `json:"members,omitempty"`
 	Complete bool          `json:"complete"`
 	Legend   []LegendEntry `json:"legend"`
 	Share    bool          `json:"share"`
@@ -45,6 +46,9 @@ func (v *View) Header() *Header {
 	}
 	for _, r := range v.Rows {
 		h.Rows = append(h.Rows, [4]int{r.First, r.Last, r.Ranks, r.Read})
+		if r.Members != "" {
+			h.Members = append(h.Members, r.Members)
+		}
 	}
 	for _, p := range v.Legend {
 		h.Legend = append(h.Legend, LegendEntry{p.Op, p.Class, palette.Hex(palette.Of(p.Op)), p.Time, p.Apart})

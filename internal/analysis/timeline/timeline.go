@@ -141,6 +141,8 @@ type Query struct {
 	Procs []int
 	// Rows is the maximum number of rows. If there are more processes, neighbours share a row.
 	Rows int
+	// By says which processes share a row, unless it is ByRank.
+	By Grouping
 	// Share requests the fraction of the time in MPI.
 	Share bool
 	// Slices requests the calls themselves if there are at most this many.
@@ -165,16 +167,23 @@ type View struct {
 	Pixels, Share []byte
 	Slices        []Slice // nil if not requested, or too many
 
+	procs [][]int         // of each row: the numbers of its processes
 	index map[uint16]byte // pixel of each procedure of the legend
 }
 
 // Row describes a row. Read is how many of its ranks were read, Last the last one of them.
-type Row struct{ First, Last, Ranks, Read int }
+type Row struct {
+	First, Last, Ranks, Read int
+	Members                  string // its ranks, as in "0,3-5", if ranks between First and Last may be in other rows
+}
 
-// Label names the ranks of a row: "3", or "8-15".
+// Label names the ranks of a row: "3", "8-15", or "3 +11" for rank 3 and 11 like it.
 func (r Row) Label() string {
-	if r.Ranks == 1 {
+	switch {
+	case r.Ranks == 1:
 		return strconv.Itoa(r.First)
+	case r.Members != "":
+		return fmt.Sprintf("%d +%d", r.First, r.Ranks-1)
 	}
 	return fmt.Sprintf("%d-%d", r.First, r.Last)
 }
@@ -226,7 +235,7 @@ func (t *Timeline) View(ctx context.Context, q Query) (*View, error) {
 		return nil, err
 	}
 	b := &budget{left: q.Events, all: q.Events == 0}
-	parts, err := t.readAhead(ctx, v, &q, level, b)
+	parts, err := t.readAhead(ctx, v, level, b)
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +244,7 @@ func (t *Timeline) View(ctx context.Context, q Query) (*View, error) {
 	done := 0
 	err = parallel(len(v.Rows), func(y int) error {
 		sums := newRowSums(v)
-		for _, i := range rowOf(&q, v, y) {
+		for _, i := range v.procs[y] {
 			have, err := parts[i], error(nil)
 			if have == nil {
 				have, err = t.chunks(ctx, i, v, level, b)
@@ -266,13 +275,13 @@ func (t *Timeline) View(ctx context.Context, q Query) (*View, error) {
 // readAhead reads, if the number of events is limited, the first ranks of all rows before the
 // others, so that each row has something when the limit is reached. It returns only what was
 // read in part; the rest is in the cache.
-func (t *Timeline) readAhead(ctx context.Context, v *View, q *Query, level uint8, b *budget) (map[int]map[place]*chunk, error) {
+func (t *Timeline) readAhead(ctx context.Context, v *View, level uint8, b *budget) (map[int]map[place]*chunk, error) {
 	if b.all {
 		return nil, nil
 	}
 	var mu sync.Mutex
 	parts := map[int]map[place]*chunk{}
-	err := t.inTurns(v, q, func(i int) error {
+	err := t.inTurns(v, func(i int) error {
 		have, err := t.chunks(ctx, i, v, level, b)
 		for _, c := range have {
 			if len(c.missing) > 0 {
@@ -287,22 +296,16 @@ func (t *Timeline) readAhead(ctx context.Context, v *View, q *Query, level uint8
 	return parts, err
 }
 
-// rowOf returns the processes of a row.
-func rowOf(q *Query, v *View, y int) []int {
-	n, rows := len(q.Procs), len(v.Rows)
-	return q.Procs[y*n/rows : (y+1)*n/rows]
-}
-
 // inTurns calls f for the first process of each row, then for the second one of each, and so
 // on.
-func (t *Timeline) inTurns(v *View, q *Query, f func(i int) error) error {
+func (t *Timeline) inTurns(v *View, f func(i int) error) error {
 	for turn, more := 0, true; more; turn++ {
 		more = false
 		for y := range v.Rows {
 			more = more || turn+1 < v.Rows[y].Ranks
 		}
 		err := parallel(len(v.Rows), func(y int) error {
-			if list := rowOf(q, v, y); turn < len(list) {
+			if list := v.procs[y]; turn < len(list) {
 				return f(list[turn])
 			}
 			return nil
@@ -357,12 +360,7 @@ func (t *Timeline) frame(q *Query) (*View, uint8, error) {
 	}
 	first, last := q.From>>level, (q.To-1)>>level
 	v := &View{Begin: begin, End: end, Work: [2]int64{from, to}, From: first << level, Pixel: 1 << level, Width: int(last - first + 1), Complete: true}
-	v.Rows = make([]Row, min(q.Rows, len(q.Procs)))
-	for y := range v.Rows {
-		list := rowOf(q, v, y)
-		v.Rows[y] = Row{First: t.run.Procs[list[0]].Rank, Last: t.run.Procs[list[len(list)-1]].Rank, Ranks: len(list)}
-	}
-	return v, level, nil
+	return v, level, t.divide(v, q)
 }
 
 // chunksOf returns the places of the chunks of a stream that a view needs.

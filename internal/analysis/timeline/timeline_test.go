@@ -307,7 +307,7 @@ func TestLegend(t *testing.T) {
 }
 
 func ExampleView_Encode() {
-	v := &View{Begin: 0, End: 90, Work: [2]int64{0, 90}, From: 0, Pixel: 32, Width: 3, Rows: []Row{{0, 0, 1, 1}}, Complete: true,
+	v := &View{Begin: 0, End: 90, Work: [2]int64{0, 90}, From: 0, Pixel: 32, Width: 3, Rows: []Row{{Ranks: 1, Read: 1}}, Complete: true,
 		Legend: []Procedure{{"MPI_Send", "p2p", 20, false}}, Pixels: []byte{1, 0, 255}, Slices: []Slice{{0, 0, 3, 23, 1, "main a.c:5"}}}
 	var b bytes.Buffer
 	if err := v.Encode(&b); err != nil {

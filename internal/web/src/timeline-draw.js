@@ -1,7 +1,8 @@
 // How a timeline is drawn: pixels of rows, and over them collective calls, waits, messages, the critical
 // path, and what is selected.
 
-import { nothing, other, outside, ticks, unread } from "./timeline.js";
+import { rangesIn } from "./selection.js";
+import { membersOf, nothing, other, outside, ticks, unread } from "./timeline.js";
 
 export const left = 76, top = 24; // pixels for ranks and times
 export const mostArrows = 400; // messages, and collective calls, that are drawn: more hide each other
@@ -218,16 +219,22 @@ export function tickText(t, length) {
   return `${(t / size).toFixed(digits)} ${unit}`;
 }
 
+// label names a row: by its first rank, and of a class by how many others are like it.
+function label(view, y) {
+  const [first, , ranks] = view.rows[y];
+  return view.members && ranks > 1 ? `${first} +${ranks - 1}` : `rank ${first}`;
+}
+
 function rankAxis(g, style, { view, rowHeight, selection }) {
   g.textAlign = "right";
   let step = 1;
   while (step * rowHeight < 14) step *= 2;
   for (let i = 0; i < view.rows.length; i += step) {
-    g.fillText(`rank ${view.rows[i][0]}`, left - 8, top + (i + 0.5) * rowHeight);
+    g.fillText(label(view, i), left - 8, top + (i + 0.5) * rowHeight);
   }
   if (!selection.rankRanges) return;
   g.fillStyle = style.getPropertyValue("--accent");
-  view.rows.forEach(([first, last], i) => {
-    if (selection.rankRanges.some(([a, b]) => a <= last && first <= b)) g.fillRect(left - 5, top + i * rowHeight, 4, rowHeight);
+  view.rows.forEach((_, i) => {
+    if (rangesIn(membersOf(view, i)).some(([first, last]) => selection.rankRanges.some(([a, b]) => a <= last && first <= b))) g.fillRect(left - 5, top + i * rowHeight, 4, rowHeight);
   });
 }

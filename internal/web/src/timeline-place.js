@@ -1,8 +1,10 @@
 // What is at a place of a timeline: the call, its message, its collective call, its wait.
 
-import { bytes, nanos, plural } from "./format.js";
+import { bytes, nanos, plural, shortenMiddle } from "./format.js";
 import { left, mostArrows, tickText, top } from "./timeline-draw.js";
-import { nothing, other, outside, unread, untimed } from "./timeline.js";
+import { membersOf, nothing, other, outside, unread, untimed } from "./timeline.js";
+
+const mostMembers = 60; // characters of the ranks of a row
 
 // read makes objects of the server's answer.
 export function read(flows) {
@@ -33,7 +35,7 @@ export function pointed(state, { x, y }) {
   if (row < 0 || row >= view.rows.length || column < 0 || column >= view.width || x < left) return "";
   const [first, last] = view.rows[row];
   const host = state.hosts?.get(first);
-  const who = `${first === last ? `rank ${first}` : `ranks ${first}-${last}`}${host ? ` on ${host}` : ""}`;
+  const who = `${first === last ? `rank ${first}` : `ranks ${shortenMiddle(membersOf(view, row), mostMembers)}`}${host ? ` on ${host}` : ""}`;
   const when = tickText(time, to - from);
   const call = first === last && callAt(view, first, time);
   if (call) {

@@ -14,6 +14,12 @@ export function decode(data) {
   return { ...head, pixels };
 }
 
+// membersOf are the ranks of a row, as in 0,3-5.
+export function membersOf(view, y) {
+  const [first, last] = view.rows[y];
+  return view.members?.[y] ?? (first === last ? `${first}` : `${first}-${last}`);
+}
+
 // looked is which part of a view was looked at, 0 to 1: of rows of several ranks how many of
 // them, of others which part of their time.
 export function looked(view) {
@@ -51,7 +57,7 @@ export function arranged(view, ranks) {
   const order = view.rows.map((_, y) => y).toSorted((a, b) => (place.get(view.rows[a][0]) ?? Infinity) - (place.get(view.rows[b][0]) ?? Infinity) || a - b);
   const pixels = new Uint8Array(view.pixels.length);
   order.forEach((from, to) => pixels.set(view.pixels.subarray(from * view.width, (from + 1) * view.width), to * view.width));
-  return { ...view, rows: order.map((y) => view.rows[y]), pixels };
+  return { ...view, rows: order.map((y) => view.rows[y]), members: view.members && order.map((y) => view.members[y]), pixels };
 }
 
 // within keeps a stretch of time within the run, and not shorter than some nanoseconds.

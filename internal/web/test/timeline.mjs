@@ -173,6 +173,25 @@ async function rows(page) {
   }
   await page.settled(() => decodeURIComponent(location.hash).includes("s.comm=MPI_COMM_WORLD"));
   await page.shot("timeline-rows");
+  await classes(page);
+}
+
+// Rows can be of classes of ranks: each rank is in one row, and a click selects those of a row.
+async function classes(page) {
+  await page.open("#/runs/ring/timeline", "[data-ready=timeline]");
+  await page.tab.click("label:has(input[name=order][value=class])");
+  const view = page.document("timeline", "ring", "--by", "class", "--width", "200");
+  await page.settled((n) => document.querySelector("[data-ready=timeline]")?.getAttribute("aria-label").includes(n), `${view.rows.length} row`);
+  assert.ok(view.rows.length < 10 && view.rows.reduce((n, [, , ranks]) => n + ranks, 0) === 64, `rows ${view.rows}`);
+  const at = await page.tab.$eval("[data-ready=timeline]", (e) => ({ ...e.dataset }));
+  const box = await page.tab.locator("[data-ready=timeline]").boundingBox();
+  const several = view.rows.findIndex(([, , ranks]) => ranks > 1);
+  const [x, y] = [box.x + Number(at.left) + 40, box.y + Number(at.top) + (several + 0.5) * at.row];
+  await page.tab.mouse.move(x, y);
+  await page.settled((ranks) => document.querySelector("output.hover").textContent.startsWith(`ranks ${ranks},`), view.members[several]);
+  await page.tab.mouse.click(x, y);
+  await page.settled((ranks) => new URLSearchParams(location.hash.split("?")[1]).get("s.ranks") === ranks, view.members[several]);
+  await page.shot("timeline-classes");
 }
 
 // partly has the server's answers about a timeline have only the first row, then two, and so

@@ -10,7 +10,7 @@ import { select, selectionIn } from "../selection.js";
 import { useDark } from "../theme.js";
 import { draw, left, paint, palette, special, top } from "../timeline-draw.js";
 import { callAt, collectiveAt, flowsText, follow, messageAt, pointed, read } from "../timeline-place.js";
-import { arranged, decode, looked, nothing, other, outside, stretch, unread, within } from "../timeline.js";
+import { arranged, decode, looked, membersOf, nothing, other, outside, stretch, unread, within } from "../timeline.js";
 import { isTraced, waitsOf } from "./why.jsx";
 
 const tallest = 200; // pixels of a row
@@ -41,7 +41,7 @@ function Traced({ id, run, query }) {
   const order = useOrder(id, run, query);
   const ranks = query.ranks ?? order.chosen;
   const trim = !query.from && !query.to;
-  const wanted = width && !order.loading ? address(id, "timeline", { from: query.from, to: query.to, trim, width: Math.min(2000, room), ranks, rows, slices, events: step }) : undefined;
+  const wanted = width && !order.loading ? address(id, "timeline", { from: query.from, to: query.to, trim, width: Math.min(2000, room), ranks, rows, by: query.order === "class" ? "class" : undefined, slices, events: step }) : undefined;
   const asked = useLater(wanted);
   const answer = useStoredParts(asked, decode, (v) => v.complete);
   const view = useMemo(() => answer.last && arranged(answer.last, order.ranks), [answer.last, order.ranks]);
@@ -69,7 +69,7 @@ function Traced({ id, run, query }) {
 }
 
 // orders are the orders of rows that a run has.
-const orders = (run) => [["rank", "rank"], ...(isTraced(run) ? [["waiting", "waiting"]] : []), ...(run.hosts.length > 1 ? [["host", "host"]] : [])];
+const orders = (run) => [["rank", "rank"], ...(run.processes > 1 ? [["class", "class"]] : []), ...(isTraced(run) ? [["waiting", "waiting"]] : []), ...(run.hosts.length > 1 ? [["host", "host"]] : [])];
 
 // useOrder gives the ranks in the order of their rows, and, if those are not all, the ranks to ask for:
 // those that wait longest, or the first hosts'.
@@ -232,13 +232,14 @@ function handle(canvas, latest, setAt) {
   on("click", (e) => {
     if (dragged) return;
     const { view, rowHeight, setChosen } = latest.current;
-    const row = view.rows[Math.floor((e.offsetY - top) / rowHeight)];
+    const y = Math.floor((e.offsetY - top) / rowHeight);
+    const row = view.rows[y];
     const single = row && row[0] === row[1];
     setChosen(single && e.offsetX >= left ? [{ rank: row[0], time: timeAt(e) }] : []);
     if (!row) return;
     const call = single && e.offsetX >= left && callAt(view, row[0], timeAt(e));
     const on = call && (collectiveAt(latest.current, row[0], timeAt(e)) ?? messageAt(latest.current, row[0], call));
-    select({ ranks: single ? String(row[0]) : `${row[0]}-${row[1]}`, ...(call ? { op: view.legend[call[4] - 1]?.op, site: view.sites[call[5]], comm: on ? on.comm : null } : {}) });
+    select({ ranks: membersOf(view, y), ...(call ? { op: view.legend[call[4] - 1]?.op, site: view.sites[call[5]], comm: on ? on.comm : null } : {}) });
   });
   // go shows a place, in the middle if it was not in view.
   const go = (list) => {
