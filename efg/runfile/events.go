@@ -84,6 +84,7 @@ type eventCoder struct {
 	classes      map[uint64][]uint8 // of a header: what kinds its events' words are of
 	total        int                // events of the block
 	defs         defOrder
+	paths        bool // call paths are coded in their own way
 
 	// All events so far, of all streams.
 	visits []uint32 // numbers in known
@@ -190,19 +191,24 @@ func (e *eventCoder) failf(format string, args ...any) {
 
 // Kinds of values, each with its own mixer.
 const (
-	kindNode     = iota
-	kindWord     // kindWord + class of a word of a new node
-	kindForm     = kindWord + wordClasses
-	kindHeader   = kindForm + 1
-	kindOld      = kindHeader + 1
-	kindElem     = kindOld + 1
-	kindValue    = kindElem + 4 // kindValue + 8 * form + word, up to 7
-	kindDef      = kindValue + 32
-	kindDefCount = kindDef + 1
-	kindDefText  = kindDefCount + 1
-	kindDefElem  = kindDefText + 1
-	kindDefWide  = kindDefElem + 1
-	kindDefWord  = kindDefWide + 1 // kindDefWord + kind of definition, up to 11
+	kindNode       = iota
+	kindWord       // kindWord + class of a word of a new node
+	kindForm       = kindWord + wordClasses
+	kindHeader     = kindForm + 1
+	kindOld        = kindHeader + 1
+	kindElem       = kindOld + 1
+	kindValue      = kindElem + 4 // kindValue + 8 * form + word, up to 7
+	kindDef        = kindValue + 32
+	kindDefCount   = kindDef + 1
+	kindDefText    = kindDefCount + 1
+	kindDefElem    = kindDefText + 1
+	kindDefWide    = kindDefElem + 1
+	kindDefWord    = kindDefWide + 1 // kindDefWord + kind of definition, up to 11
+	kindPathUp     = kindDefWord + 12
+	kindPathRoot   = kindPathUp + 1
+	kindPathSite   = kindPathRoot + 1
+	kindPathModule = kindPathSite + 1
+	kindPathOffset = kindPathModule + 1
 )
 
 // Contexts, which distinguish what is otherwise equal.

@@ -11,10 +11,12 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// encodeEvents returns the code of an event block of these groups of definitions and graphs.
-func encodeEvents(groups []*readGroup) ([]byte, error) {
+// encodeEvents returns the code of an event block of these groups of definitions and graphs. If paths is
+// set, call paths are coded in their own way.
+func encodeEvents(groups []*readGroup, paths bool) ([]byte, error) {
 	begin := beginning()
 	e := begin.coder(begin.state.Encoder())
+	e.paths = paths
 	defer e.c.Close()
 	if err := e.groups(groups); err != nil {
 		return nil, err
@@ -56,9 +58,10 @@ func (e *eventCoder) member(p *readGroup, m uint64) error {
 }
 
 // decodeEvents reads what encodeEvents wrote.
-func decodeEvents(code []byte) ([]*readGroup, error) {
+func decodeEvents(code []byte, paths bool) ([]*readGroup, error) {
 	begin := beginning()
 	e := begin.coder(begin.state.Decoder(code))
+	e.paths = paths
 	defer e.c.Close()
 	return e.readGroups()
 }

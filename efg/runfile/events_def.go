@@ -38,6 +38,7 @@ func (e *eventCoder) definitions(given []eventDef) []eventDef {
 	e.countDef(1)
 	n := e.c.Number(mix.Hash(ctxDef, ctxDefCount), uint64(len(given)))
 	o.begun, o.match, o.matched, o.kinds, o.own = len(o.all), 0, 0, [3]uint64{}, nil
+	o.path.begin()
 	for i := uint64(0); i < n && e.err == nil; i++ {
 		var d eventDef
 		if e.c.Encoding() {
@@ -67,7 +68,15 @@ type defCoder struct {
 
 func (e *eventCoder) definition(given *eventDef) eventDef {
 	x := &defCoder{eventCoder: e, like: e.defs.guess()}
-	x.kind(given.kind)
+	kind := given.kind
+	if x.paths && x.c.Encoding() && x.isPath(given) {
+		kind = kindPathDef
+	}
+	if x.kind(kind); x.paths && x.d.kind == kindPathDef {
+		x.path(given)
+		x.defs.own = append(x.defs.own, 0)
+		return x.d
+	}
 	x.flags(given.flags)
 	if x.d.flags&defData != 0 {
 		x.text(given.text)
@@ -89,13 +98,27 @@ func (x *defCoder) kind(v uint64) {
 		{Context: mix.Hash(ctxDef, ctxDefKinds, k[0])},
 		{Context: mix.Hash(ctxDef, ctxDefKinds, k[0], k[1])},
 		{Context: mix.Hash(ctxDef, ctxDefKinds, k[0], k[1], k[2])},
-		x.likely(func(d *eventDef) uint64 { return d.kind }),
+		x.likely((*eventDef).coding),
+	}
+	if x.paths {
+		guesses = append(guesses,
+			mix.Guess{Context: mix.Hash(ctxDef, ctxPathKind, 1, x.defs.hash)},
+			mix.Guess{Context: mix.Hash(ctxDef, ctxPathKind, 2, x.defs.hash, k[1])},
+			mix.Guess{Context: mix.Hash(ctxDef, ctxPathKind, 3, x.defs.path.at(x.defs.path.last).site, k[0])})
 	}
 	x.d.kind = x.c.Value(kindDef, guesses, mix.Hash(ctxDef, ctxDefKinds), 0, v)
-	if x.like != nil && x.like.kind != x.d.kind {
+	if x.like != nil && x.like.coding() != x.d.kind {
 		x.like = nil
 	}
 	x.last, x.before = x.defs.last(x.d.kind, 0), x.defs.last(x.d.kind, 1)
+}
+
+// coding is the definition's kind, or what stands for it.
+func (d *eventDef) coding() uint64 {
+	if d.path.id != 0 {
+		return kindPathDef
+	}
+	return d.kind
 }
 
 // likely guesses what the definition has that this one may resemble.

@@ -17,6 +17,7 @@ type eventDef struct {
 	words       []eventWord
 	form        uint8 // of a vector's elements
 	elems       []uint64
+	path        callPath // if it is coded as one
 }
 
 // definitions returns member m, of a group of lists.
@@ -123,9 +124,12 @@ type defOrder struct {
 	text    uint64            // the last one
 	own     []uint64          // of the current list: the definitions' own words that are known, else 0
 	size    uint64            // definitions, their words, and elements of vectors
+	path    pathOrder
 }
 
-func newDefOrder() defOrder { return defOrder{ofKind: map[uint64][2]int{}, after: map[uint64]int{}} }
+func newDefOrder() defOrder {
+	return defOrder{ofKind: map[uint64][2]int{}, after: map[uint64]int{}, path: newPathOrder()}
+}
 
 // guess is the definition that the next one may resemble; nil if there is none.
 func (o *defOrder) guess() *eventDef {
@@ -162,6 +166,9 @@ func (o *defOrder) add(d eventDef) {
 		o.matched = 0
 		o.match++
 	}
+	if efg.DefKind(d.kind) == efg.DefModule {
+		o.path.modules[hash] = uint64(len(o.all) - o.begun)
+	}
 	o.all = append(o.all, d)
 	o.after[both], o.hash = len(o.all), hash
 	o.ofKind[d.kind] = [2]int{len(o.all), o.ofKind[d.kind][0]}
@@ -169,12 +176,18 @@ func (o *defOrder) add(d eventDef) {
 }
 
 func (d *eventDef) equal(other *eventDef) bool {
+	if d.path.id != 0 || other.path.id != 0 {
+		return d.path.id == other.path.id
+	}
 	return d.kind == other.kind && d.flags == other.flags && d.text == other.text && d.word == other.word &&
 		slices.Equal(d.words, other.words) && slices.Equal(d.elems, other.elems)
 }
 
 // hash is a definition's hash.
 func (d *eventDef) hash() uint64 {
+	if d.path.id != 0 {
+		return d.path.id
+	}
 	h := mix.Hash(d.kind, d.flags, d.text, d.word.token, d.word.wide)
 	for i := range d.words {
 		h = mix.Hash(h, d.words[i].token, d.words[i].wide)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/block"
+	"github.com/efg-tools/efg/signature"
 )
 
 // blocksOfKind are the blocks of a kind in a file.
@@ -143,29 +144,73 @@ func TestPartsOfLargeWorldsArePlain(t *testing.T) {
 
 // A block that was changed is refused or gives other graphs; it never breaks the reader.
 func TestChangedEventBlocks(t *testing.T) {
-	data := encode(t, irregular(t, 3, 9), Meta{})
-	ref := blocksOfKind(t, data, blockEvents)[0]
-	code := data[ref.Offset+1 : ref.Offset+ref.Length-8]
-	if _, err := decodeEvents(code); err != nil {
+	paths := []*efg.Process{pathProcess(t, 0, 2, 1), pathProcess(t, 1, 2, 2)}
+	for name, data := range map[string][]byte{
+		"calls":      encode(t, irregular(t, 3, 9), Meta{}),
+		"call paths": encode(t, paths, Meta{CallPath: 9}),
+	} {
+		r := openBytes(t, data)
+		ref := blocksOfKind(t, data, blockEvents)[0]
+		t.Run(name, func(t *testing.T) {
+			changedEvents(t, data[ref.Offset+1:ref.Offset+ref.Length-8], r.features&featurePathCode != 0)
+		})
+	}
+}
+
+func changedEvents(t *testing.T, code []byte, paths bool) {
+	if _, err := decodeEvents(code, paths); err != nil {
 		t.Fatal(err)
 	}
 	refused := 0
 	for i := 0; i < len(code); i += max(len(code)/150, 1) {
 		changed := bytes.Clone(code)
 		changed[i] ^= 1 << (i % 8)
-		if _, err := decodeEvents(changed); err != nil {
+		if _, err := decodeEvents(changed, paths); err != nil {
 			refused++
 		}
 		// the last bytes may be missing: only the block's checksum notices
-		if _, err := decodeEvents(code[:i]); err == nil && i < len(code)-4 {
+		if _, err := decodeEvents(code[:i], paths); err == nil && i < len(code)-4 {
 			t.Errorf("%d of %d bytes are read", i, len(code))
 		}
 	}
 	if refused == 0 {
 		t.Error("no change was noticed")
 	}
-	if _, err := decodeEvents(append(bytes.Clone(code), 1, 2, 3, 4, 5, 6)); err == nil || !strings.Contains(err.Error(), "bytes after") {
+	if _, err := decodeEvents(append(bytes.Clone(code), 1, 2, 3, 4, 5, 6), paths); err == nil || !strings.Contains(err.Error(), "bytes after") {
 		t.Errorf("with more bytes: %v", err)
+	}
+}
+
+// Call paths are those that were given, whatever else is among the definitions; ranks that define the same
+// paths in another order take little.
+func TestCallPathsInEventBlocks(t *testing.T) {
+	one, other := pathProcess(t, 0, 3, 1), pathProcess(t, 2, 3, 1)
+	// A path below a definition that is none, and offsets that are none.
+	for _, words := range [][]uint64{
+		{one.Defs[1].Word, 5, signature.ConstBit}, {one.Defs[0].Word, 1 << 61, signature.ConstBit}, {one.Defs[0].Word, 5, one.Defs[1].Word},
+		{one.Defs[0].Word, 5, 77}, {one.Defs[0].Word, 5, signature.ConstBit, 7}, {99, 5},
+	} {
+		d := efg.Def{Kind: efg.DefSite, Words: words}
+		d.Word = d.Identity()
+		one.Defs = append(one.Defs, d)
+	}
+	procs := []*efg.Process{one, other}
+	data := encode(t, procs, Meta{CallPath: 9})
+	r := openBytes(t, data)
+	if r.features&featurePathCode == 0 || len(blocksOfKind(t, data, blockEvents)) == 0 {
+		t.Fatalf("features %#x", r.features)
+	}
+	for i, want := range procs {
+		got, err := r.Process(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if spelled(got) != spelled(want) {
+			t.Errorf("process %d differs", i)
+		}
+	}
+	if old := encode(t, procs, Meta{}); len(data) >= len(old) {
+		t.Errorf("%d bytes, %d when paths are coded as other definitions", len(data), len(old))
 	}
 }
 
@@ -175,15 +220,20 @@ func FuzzEvents(f *testing.F) {
 		f.Fatal(err)
 	}
 	for _, ref := range blocksOfKind(f, b.Bytes(), blockEvents) {
-		f.Add(b.Bytes()[ref.Offset+1 : ref.Offset+ref.Length-8])
+		f.Add(b.Bytes()[ref.Offset+1:ref.Offset+ref.Length-8], false)
+		f.Add(b.Bytes()[ref.Offset+1:ref.Offset+ref.Length-8], true)
 	}
-	f.Fuzz(func(t *testing.T, code []byte) {
-		groups, err := decodeEvents(code)
+	f.Fuzz(func(t *testing.T, code []byte, paths bool) {
+		groups, err := decodeEvents(code, paths)
 		if err != nil {
 			return
 		}
 		for _, p := range groups {
-			if _, err := p.eventGraph(0); err != nil {
+			if p.kind == recordDefs {
+				if _, err := p.definitions(0); err != nil {
+					t.Fatalf("definitions that cannot be read: %v", err)
+				}
+			} else if _, err := p.eventGraph(0); err != nil {
 				t.Fatalf("a graph that cannot be walked: %v", err)
 			}
 		}

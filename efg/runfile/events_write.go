@@ -57,7 +57,7 @@ func (rw *runWriter) beginGraphs() error {
 		return err
 	}
 	rw.eventCode = make(chan decodedEvents, 1)
-	go func() { rw.eventCode <- eventBlock(rw.aside) }()
+	go func() { rw.eventCode <- eventBlock(rw.aside, rw.features&featurePathCode != 0) }()
 	return nil
 }
 
@@ -111,14 +111,14 @@ type decodedEvents struct {
 // eventBlock returns the event block of groups of graphs, or none if it is not smaller than their
 // columns or does not reproduce the graphs. A recorder writes no such graphs, but a file that was
 // made by other means may hold them.
-func eventBlock(groups []*openGroup) decodedEvents {
+func eventBlock(groups []*openGroup, paths bool) decodedEvents {
 	var want []*readGroup
 	for _, p := range groups {
 		want = append(want, p.asRead()) // folds what the columns need folded, too
 	}
 	size := make(chan int, 1)
 	go func() { size <- columnsSize(groups) }()
-	d, err := encodeChecked(want)
+	d, err := encodeChecked(want, paths)
 	if least := <-size; err != nil || len(d.code) >= least {
 		return decodedEvents{}
 	}
@@ -128,12 +128,12 @@ func eventBlock(groups []*openGroup) decodedEvents {
 var errNotSame = errors.New("events of another graph")
 
 // encodeChecked is encodeEvents, and checks that decodeEvents reproduces the groups.
-func encodeChecked(want []*readGroup) (d decodedEvents, err error) {
-	code, err := encodeEvents(want)
+func encodeChecked(want []*readGroup, paths bool) (d decodedEvents, err error) {
+	code, err := encodeEvents(want, paths)
 	if err != nil {
 		return d, err
 	}
-	got, err := decodeEvents(code)
+	got, err := decodeEvents(code, paths)
 	if err != nil || len(got) != len(want) {
 		return d, errors.Join(errNotSame, err)
 	}

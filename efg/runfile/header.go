@@ -26,7 +26,9 @@ const (
 	featureUntimed = 1 << 6
 	// featurePaths: definitions of callsites may have parents.
 	featurePaths = 1 << 9
-	features     = featurePending | featureEvents | featureMixed | featureTimes | featureUntimed | featurePaths
+	// featurePathCode: event blocks code call paths in their own way.
+	featurePathCode = 1 << 10
+	features        = featurePending | featureEvents | featureMixed | featureTimes | featureUntimed | featurePaths | featurePathCode
 	// unreleased are features that only versions between releases wrote.
 	unreleased = 1<<1 | 1<<2 | 1<<3 | 1<<4
 )
@@ -50,6 +52,9 @@ func (rw *runWriter) featuresOf(sources []source, meta *Meta) (f uint32) {
 	}
 	if rw.byEvents {
 		f |= featureEvents
+		if meta.CallPath > 0 {
+			f |= featurePathCode
+		}
 	}
 	return f
 }

@@ -54,7 +54,7 @@ func shown(t *testing.T, data []byte) string {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	sites, err := r.Sites()
+	sites, err := r.StoredSites()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,6 +138,53 @@ const builtEvents = 150
 // random sizes, arrays and datatypes.
 func builtProcess(t *testing.T, rank, size int, seed int64) *efg.Process {
 	t.Helper()
+	return builtWith(t, rank, size, seed, func(_ *rand.Rand, _ *efg.Definitions, site efg.Def) uint64 { return site.Word })
+}
+
+// pathProcess is like builtProcess, with call paths.
+func pathProcess(t *testing.T, rank, size int, seed int64) *efg.Process {
+	t.Helper()
+	return builtWith(t, rank, size, seed, randomPath)
+}
+
+// pathMeta is the metadata of a run of such processes: each callsite has a place.
+func pathMeta(procs []*efg.Process) Meta {
+	m := Meta{Time: "stats", CallPath: 6}
+	for _, p := range procs {
+		for i := range p.Defs {
+			if d := &p.Defs[i]; d.Kind == efg.DefSite {
+				m.Sites = append(m.Sites, Site{Word: d.Word, Place: fmt.Sprintf("app.c:%d", d.Words[1]), Func: "f"})
+			}
+		}
+	}
+	return m
+}
+
+// randomPath defines a path of up to five calls that ends at a callsite. Now and then it is cut, or unknown below.
+func randomPath(rng *rand.Rand, defs *efg.Definitions, site efg.Def) uint64 {
+	parent := signature.ConstBit | uint64(rng.Intn(8)/7)
+	if rng.Intn(20) == 0 {
+		d := efg.Def{Kind: efg.DefSite, Words: []uint64{site.Words[0], uint64(rng.Intn(3)) << 12}}
+		d.Word = d.Identity()
+		defs.Add(d)
+		parent = d.Word
+	}
+	depth := rng.Intn(5)
+	for i := range depth + 1 {
+		d := efg.Def{Kind: efg.DefSite, Words: []uint64{site.Words[0], uint64(rng.Intn(2+i))<<8 | uint64(i)<<4, parent}}
+		if i == depth {
+			d.Words[1] = site.Words[1]
+		}
+		d.Word = d.Identity()
+		defs.Add(d)
+		parent = d.Word
+	}
+	return parent
+}
+
+// builtWith is a process whose callsites have the words that callsite returns.
+func builtWith(t *testing.T, rank, size int, seed int64, callsite func(*rand.Rand, *efg.Definitions, efg.Def) uint64) *efg.Process {
+	t.Helper()
 	rng := rand.New(rand.NewSource(seed))
 	defs := &efg.Definitions{}
 	module := efg.Def{Kind: efg.DefModule, Data: fmt.Appendf(nil, "/bin/app%d\x00", rank%2)}
@@ -157,7 +204,7 @@ func builtProcess(t *testing.T, rank, size int, seed int64) *efg.Process {
 	for thread := range uint32(2) {
 		b := efg.NewBuilder(thread, efg.DefaultDemote, defs)
 		for i := range builtEvents {
-			build(t, b, defs, thread, rng, module.Word, comm.Word, types, i, rank, size)
+			build(t, b, defs, thread, rng, module.Word, comm.Word, types, i, rank, size, callsite)
 		}
 		s, err := b.Stream()
 		if err != nil {
@@ -193,7 +240,7 @@ func builtCall(s *efg.Stream, rank, size int) *efg.Pending {
 }
 
 // build adds an event.
-func build(t *testing.T, b *efg.Builder, defs *efg.Definitions, thread uint32, rng *rand.Rand, module, comm uint64, types []uint64, i, rank, size int) {
+func build(t *testing.T, b *efg.Builder, defs *efg.Definitions, thread uint32, rng *rand.Rand, module, comm uint64, types []uint64, i, rank, size int, callsite func(*rand.Rand, *efg.Definitions, efg.Def) uint64) {
 	t.Helper()
 	names := []string{"MPI_Send", "MPI_Irecv", "MPI_Waitall", "MPI_Allreduce"}
 	name := names[i%3]
@@ -204,8 +251,9 @@ func build(t *testing.T, b *efg.Builder, defs *efg.Definitions, thread uint32, r
 	site := efg.Def{Kind: efg.DefSite, Words: []uint64{module, uint64(p.ID)}}
 	site.Word = site.Identity()
 	defs.Add(site)
+	word := callsite(rng, defs, site)
 	e := efg.Input{Words: make([]uint64, len(p.Words))}
-	copy(e.Words, []uint64{uint64(signature.MakeHeader(p.ID, 0, false, len(p.Words), 0)), site.Word, comm + uint64(i/100)})
+	copy(e.Words, []uint64{uint64(signature.MakeHeader(p.ID, 0, false, len(p.Words), 0)), word, comm + uint64(i/100)})
 	slot := false
 	for k := signature.FirstWord; k < len(p.Words); k++ {
 		switch w := p.Words[k]; {
@@ -279,6 +327,8 @@ func TestIndependentReader(t *testing.T) {
 		procs[0].World++
 		add(fmt.Sprintf("of %d", n), procs, Meta{Time: "stats"})
 	}
+	paths := []*efg.Process{pathProcess(t, 0, 3, 1), pathProcess(t, 1, 3, 2), pathProcess(t, 2, 3, 1)}
+	add("with call paths", paths, pathMeta(paths))
 	add("of many nodes", []*efg.Process{manyNodes(600, 900)}, Meta{})
 	long, defs := disorder(t, rand.New(rand.NewSource(1)), 25_000)
 	add("long", []*efg.Process{{Size: 1, Defs: defs, Streams: []efg.Stream{*long}}}, Meta{})

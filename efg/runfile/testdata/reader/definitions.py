@@ -7,9 +7,10 @@ from mixing import hash_of
 
 DEFINITION, VECTOR = 15, 2
 KIND, KIND_COUNT, KIND_TEXT, KIND_ELEM, KIND_WIDE, KIND_WORD = 80, 81, 82, 83, 84, 85
-COMMUNICATOR, WINDOW, FILE = 6, 7, 8
+KIND_UP, KIND_ROOT, KIND_SITE, KIND_MODULE, KIND_OFFSET = range(97, 102)
+COMMUNICATOR, WINDOW, FILE, SITE, MODULE, PATH = 6, 7, 8, 9, 10, 32
 (COUNT, KINDS, FLAGS, TEXT, WORD_COUNT, WORD, WORD_AFTER, WORD_AFTER_TWO, WORD_LIKE, WORD_OF_KIND, WORD_OF_LENGTH,
- WIDE, FORM, LENGTH, ELEM, ELEM_AT, ELEM_AT_AFTER, ELEM_BELOW, ELEM_BELOW_AFTER) = range(19)
+ WIDE, FORM, LENGTH, ELEM, ELEM_AT, ELEM_AT_AFTER, ELEM_BELOW, ELEM_BELOW_AFTER, PATH_KIND, UP, PARENT, ROOT, PATH_SITE, PATH_MODULE, OFFSET) = range(26)
 
 
 def context(*values):
@@ -19,12 +20,19 @@ def context(*values):
 class Definition:
     def __init__(self, kind):
         self.kind, self.flags, self.word, self.text, self.words = kind, 0, (0, 0), 0, []
-        self.form, self.elements = 0, []
+        self.form, self.elements, self.path = 0, [], None
 
     def content(self):
+        if self.path:
+            return self.path.id
         return self.kind, self.flags, self.word, self.text, self.words, self.elements
 
+    def coding(self):
+        return PATH if self.path else self.kind
+
     def hash(self):
+        if self.path:
+            return self.path.id
         h = hash_of(self.kind, self.flags, self.text, *self.word)
         for token, wide in self.words:
             h = hash_of(h, token, wide)
@@ -55,16 +63,30 @@ class Definition:
         return len(group.wide) - 1 << 3 | 7
 
 
+class Path:
+    """A call path: its callsite, counted from 1, and number and path of what is below it."""
+
+    def __init__(self, below, parent, root, site):
+        self.below, self.parent, self.site = below, parent.id if parent else 0, site
+        self.id = hash_of(self.parent, root, site)
+
+
+class NoPath:
+    below, parent, site, id = -1, 0, 0, 0
+
+
 class Definitions:
     """Decodes the lists of a block one after the other."""
 
     def __init__(self, block):
         self.b, self.all, self.of_kind, self.after, self.hash, self.text = block, [], {}, {}, 0, 0
+        self.callsites, self.called = [], {}
 
     def list(self):
         self.c = self.b.c
         n = self.c.number(context(COUNT))
         self.begun, self.match, self.matched, self.kinds, self.own = len(self.all), 0, 0, [0, 0, 0], []
+        self.paths, self.last_path, self.before, self.modules, self.new_module, self.offsets = {}, -1, [0, 0], {}, 0, {}
         for _ in range(n):
             self.add(self.definition())
         return self.all[self.begun :]
@@ -81,6 +103,8 @@ class Definitions:
         else:
             self.matched = 0
             self.match += 1
+        if d.kind == MODULE:
+            self.modules[h] = len(self.all) - self.begun
         self.all.append(d)
         self.after[both], self.hash = len(self.all), h
         self.of_kind.setdefault(d.kind, []).append(d)
@@ -91,9 +115,15 @@ class Definitions:
 
     def definition(self):
         like = self.all[self.match] if self.match < len(self.all) else None
-        guesses = [context(KINDS, *self.kinds[:n]) for n in (1, 2, 3)] + [self.likely(like, lambda d: d.kind)]
+        guesses = [context(KINDS, *self.kinds[:n]) for n in (1, 2, 3)] + [self.likely(like, Definition.coding)]
+        if self.b.paths:
+            site = self.path(self.last_path).site
+            guesses += [context(PATH_KIND, 1, self.hash), context(PATH_KIND, 2, self.hash, self.kinds[1]),
+                        context(PATH_KIND, 3, site, self.kinds[0])]
         d = Definition(self.value(KIND, guesses, context(KINDS)))
-        self.like = like if like and like.kind == d.kind else None
+        self.like = like if like and like.coding() == d.kind else None
+        if self.b.paths and d.kind == PATH:
+            return self.call_path()
         before = self.of_kind.get(d.kind, [])
         self.last, self.further = ([None, None] + before)[-1], ([None, None] + before)[-2]
         last = self.last.flags if self.last else 0
@@ -180,3 +210,78 @@ class Definitions:
             if k > 0:
                 guesses[11] = a + last[k] - last[k - 1] & M64, 1
         return self.value(KIND_ELEM, guesses, context(ELEM, d.form), a)
+
+    def path(self, number):
+        return self.paths.get(number, NoPath)
+
+    def call_path(self):
+        """A definition of a call path."""
+        below, up, sibling = self.place()
+        root = 0
+        if below < 0:
+            root = self.value(KIND_ROOT, [context(ROOT)], context(ROOT))
+            need(root == 0 or root & 7 == 1, "where a path begins")
+        site = self.callsite(below, up, sibling)
+        d = Definition(SITE)
+        module, offset = self.callsites[site - 1]
+        need(module in self.modules, "module of a path")
+        d.flags, d.path = 1, Path(below, self.paths.get(below), root, site)
+        d.words = [(self.modules[module] << 3 | 2, 0), (zigzag(offset) << 3, 0)] + ([(below << 3 | 2, 0)] if below >= 0 else [(root, 0)] if root else [])
+        self.last_path, self.before = len(self.all) - self.begun, [d.path.id, self.before[0]]
+        self.paths[self.last_path] = d.path
+        self.called[self.path(below).site] = site
+        self.own.append(None)
+        return d
+
+    def place(self):
+        """Below which path a path is, how far above the last one that is, and what that calls there."""
+        last = self.path(self.last_path)
+        above = self.path(last.below)
+        further = self.path(above.below)
+        guesses = [context(UP, 1, last.site), context(UP, 2, last.site, above.site),
+                   context(UP, 3, last.site, above.site, further.site),
+                   context(UP, 4, self.before[0]), context(UP, 5, *self.before), None]
+        chain = [self.last_path]
+        while chain[-1] >= 0 and len(chain) < 1024:
+            chain.append(self.path(chain[-1]).below)
+        if self.like:
+            found = [i for i, n in enumerate(chain) if self.path(n).id == self.like.path.parent]
+            guesses[5] = (found[0] + 1, min(self.matched, 15)) if found else None
+        up = self.value(KIND_UP, guesses, context(UP))
+        if up == 0:
+            below = self.c.number(context(PARENT))
+            need(below in self.paths, "path below no path")
+            return below, 0, 0
+        need(up <= len(chain), "path above all calls")
+        return chain[up - 1], up, self.path(chain[up - 2]).site if up > 1 else 0
+
+    def callsite(self, below, up, sibling):
+        parent = self.path(below)
+        above = self.path(parent.below).site
+        guesses = [
+            context(PATH_SITE, 1, parent.id, sibling), context(PATH_SITE, 2, parent.site, sibling), context(PATH_SITE, 3, parent.site),
+            context(PATH_SITE, 4, sibling), context(PATH_SITE, 5, parent.site, above, sibling),
+            context(PATH_SITE, 6, self.before[0], up), context(PATH_SITE, 7, self.path(self.last_path).site, up),
+            (self.like.path.site, min(self.matched, 15)) if self.like else None,
+        ]
+        site = self.value(KIND_SITE, guesses, context(PATH_SITE))
+        need(site <= len(self.callsites), "callsite of a path")
+        if site == 0:
+            self.callsites.append(self.new_callsite(parent.site, sibling))
+            site = len(self.callsites)
+        return site
+
+    def new_callsite(self, parent, sibling):
+        guesses = [(self.new_module, 1), context(PATH_MODULE)]
+        n = self.new_module = self.value(KIND_MODULE, guesses, context(PATH_MODULE), self.new_module)
+        need(n < len(self.all) - self.begun, "module of a callsite")
+        module = self.all[self.begun + n].hash()
+        need(self.modules.get(module) == n, "module of a callsite")
+        near, how = self.offsets.get(module, 0), 0
+        for i, site in ((2, self.called.get(parent, 0)), (1, sibling)):
+            if site and self.callsites[site - 1][0] == module:
+                near, how = self.callsites[site - 1][1], i
+        offset = self.value(KIND_OFFSET, [None], context(OFFSET, how), near)
+        need(offset < 1 << 60, "offset in a module")
+        self.offsets[module] = offset
+        return module, offset

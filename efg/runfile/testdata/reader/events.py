@@ -56,15 +56,15 @@ def common_headers():
 class Block:
     """What is known of all streams of a block so far."""
 
-    def __init__(self, coder, forms):
-        self.c, self.forms = coder, forms
+    def __init__(self, coder, forms, paths=False):
+        self.c, self.forms, self.paths = coder, forms, paths
         self.known, self.by_key, self.sites, self.at_sites, self.headers, self.classes = [], {}, {}, {}, [], {}
         self.visits, self.hashes, self.values, self.after = [], [], [], {}
         self.definitions = Definitions(self)
 
-    def begin(self, coder):
+    def begin(self, coder, paths=False):
         """Returns a block that begins with the headers of this one."""
-        other = Block(coder, self.forms)
+        other = Block(coder, self.forms, paths)
         other.headers, other.classes = list(self.headers), dict(self.classes)
         return other
 
@@ -512,10 +512,11 @@ def trained(forms):
     return first
 
 
-def event_groups(code, forms):
-    """Returns the groups of an event block; forms are the letters of each procedure's words."""
+def event_groups(code, forms, paths):
+    """Returns the groups of an event block; forms are the letters of each procedure's words, paths: call paths
+    are coded in their own way."""
     first = trained(forms)
-    return groups_of(first.begin(first.c.begin(code)))
+    return groups_of(first.begin(first.c.begin(code), paths))
 
 
 def groups_of(block):

@@ -23,10 +23,11 @@ class File:
         self.data, self.forms = data, forms
         need(data[:8] == b"\x89EFG\r\n\x1a\n", "not a run file")
         self.version, features = struct.unpack("<LL", data[8:16])
-        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~481 == 0, "version or features")
+        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~2017 == 0, "version or features")
         self.in_call = features & 1
         self.timed = features >> 5 & 1
         self.early = features >> 6 & 1
+        self.paths = features >> 10 & 1
         need(data[-8:] == b"EFG.END\n", "truncated")
         at, length = self.trailer(features)
         self.tables = None
@@ -101,7 +102,7 @@ class File:
         for kind, data in self.blocks:
             if kind == EVENTS:
                 need(struct.unpack("<Q", data[-8:])[0] == xxh64(data[:-8]) and data[0] == EVENTS, "events block")
-                new = event_groups(data[1:-8], self.forms)
+                new = event_groups(data[1:-8], self.forms, self.paths)
                 need(len(new) == ix.take(6), "number of groups")
                 self.groups += new
             if kind == GROUPS:
@@ -153,7 +154,7 @@ class File:
         for group in self.groups:
             for cells in getattr(group, "definitions", []):
                 for d in cells:
-                    if d.kind == SITE and len(d.words) == 2 and d.words[0][0] & 7 == 2 and d.words[1][0] & 7 == 0:
+                    if d.kind == SITE and len(d.words) in (2, 3) and d.words[0][0] & 7 == 2 and d.words[1][0] & 7 == 0:
                         n = d.words[0][0] >> 3
                         if n < len(cells) and cells[n].kind == MODULE and cells[n].flags & 2:
                             found.add((self.strings[cells[n].text], unzigzag(d.words[1][0] >> 3) & M64))
