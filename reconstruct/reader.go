@@ -49,6 +49,9 @@ type Reception struct {
 	Source, Tag uint64
 	Bytes       uint64 // of the message, if Sized
 	Sized       bool
+	// Stated: source and tag are stated by the call that completed the receive, and need not be those
+	// that it was posted with. Those of a cancelled receive always are.
+	Stated bool
 }
 
 // AppendReceptions appends what the completed receives of an event reported.
@@ -59,17 +62,18 @@ func (e *Event) AppendReceptions(dst []Reception) []Reception {
 	}
 	if r := &p.Roles; r.Statuses == 0 {
 		for _, i := range e.Completed() {
-			s := status{source: signature.Absent, tag: signature.Absent}
+			s, stated := status{source: signature.Absent, tag: signature.Absent}, false
 			if r.StatusSource != 0 {
-				s = e.receivedStatus(e.Word(r.StatusSource), e.Word(r.StatusTag), e.Word(r.StatusBytes))
+				source := e.Word(r.StatusSource)
+				s, stated = e.receivedStatus(source, e.Word(r.StatusTag), e.Word(r.StatusBytes)), source != signature.AsPosted
 			}
-			dst = append(dst, Reception{i, s.source, s.tag, s.bytes, s.sized})
+			dst = append(dst, Reception{i, s.source, s.tag, s.bytes, s.sized, stated})
 		}
 		return dst
 	}
 	e.track.found = e.track.statuses(e.track.found[:0], e, p.Roles.Statuses)
 	for _, s := range e.track.found {
-		dst = append(dst, Reception{s.position, s.source, s.tag, s.bytes, s.sized})
+		dst = append(dst, Reception{s.position, s.source, s.tag, s.bytes, s.sized, s.stated})
 	}
 	return dst
 }

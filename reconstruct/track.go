@@ -275,6 +275,7 @@ type status struct {
 	datatype            uint64
 	count               uint64 // elements of datatype
 	whole, sized, known bool   // count is exact; bytes and count are known; anything is known
+	stated              bool   // as Reception.Stated, in an array
 }
 
 // statusOf completes a status with the number of elements.
@@ -351,6 +352,7 @@ func (t *tracker) statuses(dst []status, e *Event, i int) []status {
 		}
 		if len(quads) >= 4 && quads[0] == uint64(k) {
 			s = t.statusOf(quads[1], quads[2], quads[3], p.datatype)
+			s.stated = true
 		}
 		s.position = position
 		dst = append(dst, s)

@@ -307,6 +307,31 @@ func (p *Proc) FreesRequest() bool {
 	return p.Frees && p.Roles.Requests != 0 && p.Roles.Freed == 0
 }
 
+// Readies reports whether the call marks partitions of a message as ready to be sent.
+func (p *Proc) Readies() bool { return p.Roles.Requests != 0 && !p.Poll && p.readied() != nil }
+
+// Readied is how many partitions such a call marks.
+func (p *Proc) Readied(call interface{ Word(i int) uint64 }) uint64 {
+	if f := p.readied(); f != nil {
+		return f(call.Word)
+	}
+	return 0
+}
+
+func (p *Proc) readied() func(word func(i int) uint64) uint64 {
+	one, low, high := p.in("partition"), p.in("partition_low"), p.in("partition_high")
+	length := p.in("length")
+	switch {
+	case one != 0:
+		return func(func(int) uint64) uint64 { return 1 }
+	case low != 0 && high != 0:
+		return func(word func(int) uint64) uint64 { return word(high) - word(low) + 1 }
+	case length != 0 && p.in("array_of_partitions") != 0:
+		return func(word func(int) uint64) uint64 { return word(length) }
+	}
+	return nil
+}
+
 // OnFiles reports whether the call belongs to MPI I/O.
 func (p *Proc) OnFiles() bool {
 	return p.file || slices.ContainsFunc(p.Params, func(q Param) bool { return q.Kind == File })

@@ -43,7 +43,7 @@ type exportFormat struct {
 }
 
 // exportFormats are the formats of efg export.
-var exportFormats = []*exportFormat{&exportGXL, &exportMTF, &exportParquet, &exportCSV, &exportArrow, &exportPerfetto, &exportChrome, &exportPaje, &exportExtrap, &exportOTF2, &exportSimGrid}
+var exportFormats = []*exportFormat{&exportGXL, &exportMTF, &exportParquet, &exportCSV, &exportArrow, &exportPerfetto, &exportChrome, &exportPaje, &exportExtrap, &exportOTF2, &exportSimGrid, &exportGoal, &exportTraces}
 
 // exportSize is what an export consists of.
 type exportSize struct {
@@ -127,7 +127,7 @@ func optionalParts() []string {
 func formatList() string {
 	var b strings.Builder
 	for _, f := range exportFormats {
-		fmt.Fprintf(&b, "  %-8s %s\n", f.name, strings.ReplaceAll(f.about, "\n", "\n"+strings.Repeat(" ", 11)))
+		fmt.Fprintf(&b, "  %-10s %s\n", f.name, strings.ReplaceAll(f.about, "\n", "\n"+strings.Repeat(" ", 13)))
 	}
 	return b.String()
 }

@@ -43,6 +43,12 @@ func Product(a, b uint64) uint64 {
 	return math.MaxUint64
 }
 
+// Outcome is what became of a nonblocking receive.
+type Outcome struct {
+	reconstruct.Reception
+	Cancelled bool // by a call; it may have received something nevertheless
+}
+
 // Outcomes finds out what nonblocking receives of any source or tag will receive, by reading the
 // stream ahead until they are complete.
 type Outcomes struct {
@@ -52,21 +58,28 @@ type Outcomes struct {
 	reader *reconstruct.Reader
 	wild   func(request uint64) bool
 	nodes  []outcomeNode
-	found  map[uint64][]reconstruct.Reception // by request, in order
+	found  map[uint64][]Outcome // by request, in order
+	open   map[uint64]*openRequest
 	room   []reconstruct.Reception
 	ended  bool
 }
 
+// openRequest is a request that is active, as far as the stream shows.
+type openRequest struct{ cancelled bool }
+
 // outcomeNode is what the calls of a node do to requests.
 type outcomeNode struct {
 	completes bool
+	issued    int // the word of the slot of the active request that they make, 0: none
+	started   int // likewise, of the requests that they start
 	freed     int // the word of the request that they free, 0: none
+	cancelled int // likewise, that they cancel
 }
 
 // OutcomesOf reads Data().Streams[stream] of a process. It keeps the outcomes of the requests of
 // which wild is true.
 func OutcomesOf(p *reconstruct.Process, stream int, wild func(request uint64) bool) *Outcomes {
-	x := &Outcomes{reader: p.UntimedReader(stream), wild: wild, found: map[uint64][]reconstruct.Reception{}}
+	x := &Outcomes{reader: p.UntimedReader(stream), wild: wild, found: map[uint64][]Outcome{}, open: map[uint64]*openRequest{}}
 	nodes := p.Data().Streams[stream].Nodes
 	x.nodes = make([]outcomeNode, len(nodes))
 	for i := range nodes {
@@ -76,8 +89,17 @@ func OutcomesOf(p *reconstruct.Process, stream int, wild func(request uint64) bo
 			continue
 		}
 		x.nodes[i].completes = proc.Completes != ""
+		switch {
+		case proc.Starts:
+			x.nodes[i].started = proc.Roles.Requests
+		case proc.Receives() && !proc.Persistent:
+			x.nodes[i].issued = proc.Roles.Request
+		}
 		if proc.FreesRequest() {
 			x.nodes[i].freed = proc.Roles.Requests
+		}
+		if proc.Cancels {
+			x.nodes[i].cancelled = proc.Roles.Requests
 		}
 	}
 	return x
@@ -85,7 +107,7 @@ func OutcomesOf(p *reconstruct.Process, stream int, wild func(request uint64) bo
 
 // Next returns the next outcome of a request; false if its completion is not in the stream. The
 // source and tag of one that is freed are signature.Absent.
-func (x *Outcomes) Next(request uint64) (got reconstruct.Reception, ok bool) {
+func (x *Outcomes) Next(request uint64) (got Outcome, ok bool) {
 	for len(x.found[request]) == 0 {
 		if !x.read() {
 			return got, false
@@ -109,8 +131,24 @@ func (x *Outcomes) read() bool {
 		return false
 	}
 	switch n := &x.nodes[e.Node()]; {
+	case n.issued != 0:
+		if slot := e.Word(n.issued); signature.IsPlain(slot) {
+			x.begin(signature.ID{Thread: e.Thread(), Node: uint32(e.Node()), Slot: uint32(slot)}.Word())
+		}
+	case n.started != 0:
+		list := []uint64{e.Word(n.started)}
+		if e.Proc().Vector(n.started) {
+			list, _ = e.Vec(n.started)
+		}
+		for _, w := range list {
+			x.begin(w)
+		}
+	case n.cancelled != 0:
+		if o := x.open[e.Word(n.cancelled)]; o != nil {
+			o.cancelled = true
+		}
 	case n.freed != 0:
-		x.note(e.Word(n.freed), reconstruct.Reception{Source: signature.Absent, Tag: signature.Absent})
+		x.note(e.Word(n.freed), unseen)
 	case n.completes:
 		x.room = e.AppendReceptions(x.room[:0])
 		for _, r := range x.room {
@@ -120,8 +158,23 @@ func (x *Outcomes) read() bool {
 	return true
 }
 
+// unseen is the outcome of a receive of which no call of the stream tells.
+var unseen = reconstruct.Reception{Source: signature.Absent, Tag: signature.Absent}
+
+// begin: a request becomes active. If it is already, another thread has completed it meanwhile.
+func (x *Outcomes) begin(request uint64) {
+	if !x.wild(request) {
+		return
+	}
+	if x.open[request] != nil {
+		x.note(request, unseen)
+	}
+	x.open[request] = &openRequest{}
+}
+
 func (x *Outcomes) note(request uint64, got reconstruct.Reception) {
-	if x.wild(request) {
-		x.found[request] = append(x.found[request], got)
+	if o := x.open[request]; o != nil {
+		x.found[request] = append(x.found[request], Outcome{got, o.cancelled})
+		delete(x.open, request)
 	}
 }
