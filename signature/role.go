@@ -43,7 +43,12 @@ type Roles struct {
 	Freed int // object that does not exist afterwards
 
 	Topology Topology
+	Parts    Partitions
 }
+
+// Partitions are the words that say which partitions of a message are ready, or are asked for: one, all
+// from Low to High, or those of an array.
+type Partitions struct{ One, Low, High, List int }
 
 // Payload is a buffer of Count elements of a datatype. Its size in bytes is that of the
 // datatype times the count, times Parts if that exists.
@@ -120,6 +125,7 @@ func (p *Proc) findRoles() {
 	r.Color, r.Key = p.in("color"), p.in("key")
 	r.Offset = p.in("offset")
 	r.TargetDisp = p.in("target_disp")
+	r.Parts = Partitions{p.in("partition"), p.in("partition_low"), p.in("partition_high"), p.in("array_of_partitions")}
 	if p.Ctor != "" {
 		r.Topology = Topology{
 			Dims: p.in("dims"), Periods: p.in("periods"), Remain: p.in("remain_dims"), Index: p.in("index"), Edges: p.in("edges"),

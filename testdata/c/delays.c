@@ -6,7 +6,8 @@
  *     send DEST TAG BEFORE AFTER       also wait-send, in which the send is complete
  *     receive SOURCE TAG BEFORE AFTER  also wait-receive, poll-receive
  *     barrier|sum|reduce|bcast|wait-sum ROOT NUMBER BEFORE AFTER
- *     start-... : a call that starts one of these
+ *     start-... : a call that starts one of these, or has the last part of a message ready
+ *     other : a call that waits for nothing
  *
  * Arguments: directory of the logs log.RANK; delay in milliseconds. Needs 4 ranks or more. */
 #include <mpi.h>
@@ -126,6 +127,36 @@ static void nonblocking(void)
 	LOG("wait-sum", 0, number, MPI_Wait(&q, MPI_STATUS_IGNORE));
 }
 
+/* Partitioned messages (MPI 4) whose last part is ready late; of one the first part, too, for which the
+ * receiver polls. */
+static void partitioned(void)
+{
+#if MPI_VERSION >= 4
+	int x[2] = {0}, flag = 0;
+	MPI_Request q;
+	if (rank == 0 || rank == 2) {
+		int first = rank == 0 ? 40 : 42;
+		LOG("other", 0, 0, MPI_Psend_init(x, 2, 1, MPI_INT, rank + 1, 40, MPI_COMM_WORLD, MPI_INFO_NULL, &q));
+		LOG("other", 0, 0, MPI_Start(&q));
+		if (rank == 2)
+			late(0.7);
+		LOG("start-send", rank + 1, first, MPI_Pready(0, q));
+		late(1);
+		LOG("start-send", rank + 1, first + 1, MPI_Pready(1, q));
+		LOG("wait-send", rank + 1, first + 1, MPI_Wait(&q, MPI_STATUS_IGNORE));
+	} else if (rank == 1 || rank == 3) {
+		int first = rank == 1 ? 40 : 42;
+		LOG("other", 0, 0, MPI_Precv_init(x, 2, 1, MPI_INT, rank - 1, 40, MPI_COMM_WORLD, MPI_INFO_NULL, &q));
+		LOG("start-receive", rank - 1, first + 1, MPI_Start(&q));
+		if (rank == 3)
+			LOG("poll-receive", 2, first, while (!flag) MPI_Parrived(q, 0, &flag));
+		LOG("wait-receive", rank - 1, first + 1, MPI_Wait(&q, MPI_STATUS_IGNORE));
+	}
+	if (rank < 4)
+		LOG("other", 0, 0, MPI_Request_free(&q));
+#endif
+}
+
 int main(int argc, char **argv)
 {
 	char name[4096];
@@ -145,6 +176,8 @@ int main(int argc, char **argv)
 	collectives();
 	together();
 	nonblocking();
+	together();
+	partitioned();
 	together();
 	fclose(out);
 	MPI_Finalize();

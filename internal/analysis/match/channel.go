@@ -7,13 +7,16 @@ const (
 	messages    channelKind = iota
 	exposures               // MPI_Win_post and MPI_Win_start
 	completions             // MPI_Win_complete and MPI_Win_wait
+	partitioned             // the messages of one partitioned send and its receive
 )
 
 // channelKey is what messages are matched by. from and to are ranks in the run, comm is a
-// communicator or window.
+// communicator or window. Partitioned sends and receives are matched in the order in which they were
+// made: nth is the number of a pair.
 type channelKey struct {
 	from, to  int32
 	kind      channelKind
+	nth       uint32
 	comm, tag uint64
 }
 
@@ -26,6 +29,7 @@ type channel struct {
 	probes   []*Operation // that wait for a message
 	key      channelKey
 	pinned   bool // a node knows it
+	rounds   rounds
 }
 
 // fifo are operations in the order in which they were posted.
@@ -93,6 +97,7 @@ func (m *matcher) channel(k channelKey) *channel {
 func (m *matcher) tidy(c *channel) {
 	if !c.pinned && c.sends.empty() && c.receives.empty() && len(c.probes) == 0 {
 		delete(m.channels, c.key)
+		c.rounds = rounds{}
 		m.spare = append(m.spare, c)
 	}
 }
@@ -107,11 +112,13 @@ func (m *matcher) send(c *channel, o *Operation) {
 	if m.trace.flights && c.key.kind == messages {
 		c.to.flights.depart(o)
 	}
-	for _, p := range c.probes {
-		p.Partner = o
-		m.wake(p)
+	if c.key.kind == messages {
+		for _, p := range c.probes {
+			p.Partner = o
+			m.wake(p)
+		}
+		c.probes = c.probes[:0]
 	}
-	c.probes = c.probes[:0]
 	if r := c.receives.pop(); r != nil {
 		m.pair(o, r)
 		m.tidy(c)
@@ -137,7 +144,7 @@ func (m *matcher) receive(c *channel, o *Operation) {
 
 func (m *matcher) pair(send, receive *Operation) {
 	send.Partner, receive.Partner = receive, send
-	if key := &send.channel.key; key.kind == messages {
+	if key := &send.channel.key; key.kind == messages || key.kind == partitioned {
 		receive.Tag, receive.Comm = key.tag, key.comm
 		m.summary.Messages++
 		if receive.done {

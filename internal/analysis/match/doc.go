@@ -27,7 +27,8 @@
 // completes it, which a second reader of the stream looks for. If that call is made by another
 // thread, the receive is matched when it is complete.
 //
-// A persistent operation is posted when it is started. A matched probe takes its message out
+// A persistent operation is posted when it is started, but a partitioned send by the call that says that
+// its last partitions are ready; see parts.go. A matched probe takes its message out
 // of the order; the receive of it is posted by MPI_Mrecv or MPI_Imrecv. A probe depends on the
 // message that it finds, as a receive does.
 //

@@ -14,6 +14,8 @@ const (
 	issuesMessage           // a request completes it
 	makesPersistent         // makes a persistent request
 	startsPersistent
+	readiesParts // of a partitioned message
+	asksForPart
 	probesMessage
 	matchesMessage // MPI_Mprobe
 	takesMessage   // MPI_Mrecv, MPI_Imrecv
@@ -109,7 +111,7 @@ func (n *node) prepareWords(words []uint64) {
 	n.completes, n.cancels = p.Completes != "", p.Cancels
 	n.frees = p.FreesRequest()
 	n.freed, n.poll = uint8(p.Roles.Freed), uint8(p.PollWord())
-	posts := n.action == noAction || n.action == issuesMessage || n.action == issuesPart || n.action == startsPersistent
+	posts := n.action == noAction || n.action == issuesMessage || n.action == readiesParts || n.action == issuesPart || n.action == startsPersistent
 	n.quiet = posts && !n.completes && !n.frees && !n.cancels && n.poll == 0 && n.freed == 0
 	n.needsWords = n.action != noAction || n.poll != 0 || n.frees || n.cancels || n.freed != 0
 }
@@ -120,6 +122,8 @@ func actionOf(p *signature.Proc) action {
 		return startsPersistent
 	case p.Collective():
 		return collectiveAction(p)
+	case p.Roles.Parts != signature.Partitions{}:
+		return partsAction(p)
 	case p.Roles.MatchedMessage != 0:
 		return matchesMessage
 	case p.Probes():
@@ -134,6 +138,13 @@ func actionOf(p *signature.Proc) action {
 		return transfersMessage
 	}
 	return epochActions[p.Epoch]
+}
+
+func partsAction(p *signature.Proc) action {
+	if p.PollWord() != 0 {
+		return asksForPart
+	}
+	return readiesParts
 }
 
 func collectiveAction(p *signature.Proc) action {

@@ -58,13 +58,13 @@ func (m *matcher) synchronize(t *Thread, n *node) {
 	case exposes:
 		e.origins = m.ranksOf(p, t.Word(n.roles.Group))
 		for _, r := range e.origins {
-			m.send(m.channel(channelKey{int32(p.Rank), int32(r), exposures, name, 0}), m.operation(t, PostExposure))
+			m.send(m.channel(channelKey{int32(p.Rank), int32(r), exposures, 0, name, 0}), m.operation(t, PostExposure))
 		}
 	case accesses:
 		e.targets = m.ranksOf(p, t.Word(n.roles.Group))
 		for _, r := range e.targets {
 			o := m.operation(t, StartAccess)
-			m.receive(m.channel(channelKey{int32(r), int32(p.Rank), exposures, name, 0}), o)
+			m.receive(m.channel(channelKey{int32(r), int32(p.Rank), exposures, 0, name, 0}), o)
 			e.accesses = append(e.accesses, o)
 		}
 	case endsAccess:
@@ -72,7 +72,7 @@ func (m *matcher) synchronize(t *Thread, n *node) {
 		e.accesses = e.accesses[:0]
 		for _, r := range e.targets {
 			o := m.operation(t, CompleteAccess)
-			m.send(m.channel(channelKey{int32(p.Rank), int32(r), completions, name, 0}), o)
+			m.send(m.channel(channelKey{int32(p.Rank), int32(r), completions, 0, name, 0}), o)
 			t.call.Done = append(t.call.Done, o)
 		}
 		e.targets = nil
@@ -82,7 +82,7 @@ func (m *matcher) synchronize(t *Thread, n *node) {
 		}
 		for _, r := range e.origins {
 			o := m.operation(t, WaitExposure)
-			m.receive(m.channel(channelKey{int32(r), int32(p.Rank), completions, name, 0}), o)
+			m.receive(m.channel(channelKey{int32(r), int32(p.Rank), completions, 0, name, 0}), o)
 			t.call.Done = append(t.call.Done, o)
 		}
 		e.origins = nil

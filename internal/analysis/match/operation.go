@@ -10,13 +10,14 @@ type Kind uint8
 const (
 	SendMessage Kind = iota
 	ReceiveMessage
-	ProbeMessage   // finds a message without receiving it
+	ProbeMessage   // finds a message, or a part of one, without receiving it
 	TakePart       // as a member in a collective call
 	PostExposure   // MPI_Win_post, for one origin
 	StartAccess    // MPI_Win_start, for one target
 	CompleteAccess // MPI_Win_complete, for one target
 	WaitExposure   // MPI_Win_wait, for one origin
 	LockWindow     // MPI_Win_lock, MPI_Win_unlock …, for one target
+	ReadyParts     // says that parts of a message are ready, but not the last ones
 )
 
 // Origin is the call that posted an operation: it sends, receives, issues, or starts it.
@@ -60,6 +61,8 @@ type Operation struct {
 	// processes, of a receive that has a partner.
 	Tag, Comm uint64
 	later     *Operation // see Thread.hideLater
+	parts     span       // of a partitioned message, that are ready or asked for
+	round     uint64     // of a partitioned message: which of its channel
 }
 
 // WaitsFor returns the operation without which this one cannot complete; of several the one that

@@ -18,6 +18,9 @@ type prepared struct {
 	part        *part // of a collective
 	root        bool
 	excluded    bool
+	partitions  int64    // of a partitioned message
+	parts       *channel // of it; nil if the other process is not in the run
+	round       *round   // that was started last, of a partitioned send
 }
 
 // enter posts the operations of the call that a thread is in.
@@ -32,6 +35,10 @@ func (m *matcher) enter(t *Thread) {
 		m.request(t, n, t.call.Posted)
 	case startsPersistent:
 		m.start(t, n)
+	case readiesParts:
+		m.readyParts(t, n)
+	case asksForPart:
+		m.askForPart(t, n)
 	case probesMessage, matchesMessage:
 		m.probe(t, n)
 	case takesMessage:
@@ -117,7 +124,7 @@ func (m *matcher) sendChannel(t *Thread, n *node) *channel {
 }
 
 func (m *matcher) channelOf(from, to int, comm, tag uint64) *channel {
-	return m.channel(channelKey{int32(from), int32(to), messages, comm, tag})
+	return m.channel(channelKey{int32(from), int32(to), messages, 0, comm, tag})
 }
 
 func (c *channel) pin() {
@@ -206,17 +213,25 @@ func (m *matcher) make(t *Thread, n *node) {
 		if n.proc.Sends() {
 			dest := t.Word(r.Dest)
 			x.sends, x.toNobody, x.bytes = true, dest == signature.ProcNull, n.size(t, &r.Send)
-			x.sendKey = channelKey{int32(p.Rank), int32(p.Facts.PeerOf(comm, dest)), messages, p.name(comm), t.Word(r.SendTag)}
+			x.sendKey = channelKey{int32(p.Rank), int32(p.Facts.PeerOf(comm, dest)), messages, 0, p.name(comm), t.Word(r.SendTag)}
 		}
 		if n.proc.Receives() {
 			x.receives, x.comm, x.source, x.tag = true, comm, t.Word(r.Source), t.Word(r.RecvTag)
 			x.nobody = x.source == signature.ProcNull
 		}
 	}
+	if r.Send.Parts != 0 || r.Recv.Parts != 0 {
+		m.makeParts(t, n, x)
+	}
 	if n.prepared == nil {
 		n.prepared = map[uint32]*prepared{}
 	}
 	n.prepared[uint32(slot)] = x
+}
+
+// partitioned reports whether the request is of a partitioned send or receive.
+func (x *prepared) partitioned() bool {
+	return x.node.roles.Send.Parts != 0 || x.node.roles.Recv.Parts != 0
 }
 
 // start posts the operations of persistent requests.
@@ -240,6 +255,10 @@ func (m *matcher) start(t *Thread, n *node) {
 
 func (m *matcher) startOne(t *Thread, request uint64, x *prepared) {
 	p := t.Process
+	if x.partitioned() {
+		m.startParts(t, x)
+		return
+	}
 	if x.part != nil {
 		m.enterPart(t, x.part, x.node.proc, x.root, x.excluded, x.bytes)
 	}

@@ -61,6 +61,7 @@ type matcher struct {
 	groups   map[[2]uint64]*group
 	splits   map[splitKey]*Operation
 	windows  map[lockKey]*lockHistory
+	pairs    map[pairsOf]uint32
 
 	free       []*Operation
 	operations int
@@ -74,7 +75,7 @@ const progressEvery = 1 << 14
 func (t *Trace) Walk(ctx context.Context, v Visitor, progress func(done uint64)) (*Summary, error) {
 	m := &matcher{
 		trace: t, visitor: v, channels: map[channelKey]*channel{}, scopes: map[scopeKey]*scope{}, groups: map[[2]uint64]*group{},
-		splits: map[splitKey]*Operation{}, windows: map[lockKey]*lockHistory{},
+		splits: map[splitKey]*Operation{}, windows: map[lockKey]*lockHistory{}, pairs: map[pairsOf]uint32{},
 		queue: newQueue(len(t.Threads)), held: newQueue(len(t.Threads)),
 	}
 	for _, th := range t.Threads {
@@ -253,6 +254,9 @@ func (m *matcher) abandon(t *Thread, n *node) {
 		o.done = true
 	}
 	if by, slot := t.Process.issuer(word); by != nil {
+		if x := by.prepared[slot]; x != nil {
+			m.freeParts(x)
+		}
 		delete(by.prepared, slot)
 	}
 }
@@ -417,6 +421,9 @@ func (m *matcher) complete(o *Operation, by *Call) {
 		return
 	case o.Kind == ReceiveMessage && o.Partner != nil:
 		by.Thread.Process.flights.arrive(o.Partner)
+	}
+	if c := o.channel; o.Kind == ReceiveMessage && c != nil && c.key.kind == partitioned {
+		m.finishParts(c, o.round)
 	}
 	o.done = true
 	if p := o.Partner; p != nil && p.done {

@@ -15,8 +15,8 @@ const windowSize = 256
 type window struct {
 	events []event
 	next   int
-	// words are those that differ within nodes, the words of requests that are started, and the
-	// places of those that are issued or complete.
+	// words are those that differ within nodes, the words of requests that are started, the numbers of
+	// partitions that are ready, and the places of those that are issued or complete.
 	words []uint64
 }
 
@@ -68,6 +68,9 @@ func (w *window) add(e *reconstruct.Event, n *node, t *Thread) {
 		}
 	case n.action == startsPersistent && n.proc.Vector(n.roles.Requests):
 		list, _ := e.Vec(n.roles.Requests)
+		w.words = append(w.words, list...)
+	case n.action == readiesParts && n.roles.Parts.List != 0:
+		list, _ := e.Vec(n.roles.Parts.List)
 		w.words = append(w.words, list...)
 	case n.action == startsPersistent:
 		w.words = append(w.words, e.Word(n.roles.Requests))
