@@ -63,7 +63,7 @@ func checkHarmless(t *testing.T, command, text string) {
 // machine-readable output has it unchanged.
 func TestHostileTexts(t *testing.T) {
 	commands := []string{
-		"info FILE", "info FILE --all", "report FILE", "report FILE --by rank", "matrix FILE", "check FILE", "phases FILE", "waits FILE", "clocks FILE", "efficiency FILE --windows 3", "whatif FILE", "whatif FILE --compute all:2", "loops FILE", "timeline FILE",
+		"info FILE", "info FILE --all", "report FILE", "report FILE --by rank", "matrix FILE", "check FILE", "phases FILE", "waits FILE", "clocks FILE", "efficiency FILE --windows 3", "whatif FILE", "whatif FILE --compute all:2", "loops FILE", "timeline FILE", "fleet FILE", "fleet FILE --json",
 		"diff FILE FILE", "diff FILE --ranks 0,1", "graph FILE --format json", "where FILE", "where FILE --all",
 		"reconstruct FILE", "reconstruct FILE --format text", "reconstruct FILE --verify", "query FILE SELECT|SENDS --format text", "query FILE SELECT|SENDS",
 		"query FILE COUNT|OF|SENDS|BY|callsite --format text", "query FILE COUNT|OF|SENDS|BY|callsite", "sql FILE select|*|from|nodes", "sql FILE select|*|from|nodes --format json", "sql FILE select|*|from|ranks", "dump FILE",

@@ -47,6 +47,7 @@ var jsonForms = []jsonForm{
 	{"diff recorded.efg --ranks 0,1 --json", "efg-diff-pair/1", "diff", &jsondoc.Pair{}},
 	{"diff recorded.efg --json", "efg-diff-ranks/1", "diff", &jsondoc.Overview{}},
 	{"diff recorded.efg faulty.efg --json", "efg-diff-runs/1", "diff", &jsondoc.RunsDiff{}},
+	{"fleet recorded.efg faulty.efg --json", "efg-fleet/1", "fleet", &jsondoc.Fleet{}},
 	{"graph recorded.efg --format json", "efg-graph/1", "graph report", &jsondoc.Graph{}},
 	{"graph recorded.efg --format json --collapse", "efg-graph/1", "graph report", &jsondoc.Graph{}},
 	{"where stuck --json", "efg-where/1", "where", &live.JobState{}},

@@ -92,7 +92,7 @@ var commandGroups = []struct {
 }{
 	{"Record", []func() *cobra.Command{newRun, newMerge, newHook, newMeasureNetwork}},
 	{"Inspect", []func() *cobra.Command{newInfo, newReconstruct, newQuery, newSQL, newMatrix, newTimeline, newGraph, newTop, newView}},
-	{"Compare", []func() *cobra.Command{newDiff}},
+	{"Compare", []func() *cobra.Command{newDiff, newFleet}},
 	{"Explain", []func() *cobra.Command{newReport, newEfficiency, newWaits, newClocks, newWhatif, newPhases, newLoops, newWhere, newCheck, newMCP}},
 	{"Export", []func() *cobra.Command{newExport, newImport, newDump, newAssemble, newGenerate}},
 	{"Run as a service", []func() *cobra.Command{newDaemon, newRuns, newOpen, newSite}},
