@@ -75,6 +75,8 @@ type Node struct {
 	Stats *Stats
 	// Times are the times of each event; nil if they were not recorded.
 	Times *Times
+	// Counters are what each of the process's counters counted; nil if there are none.
+	Counters []NodeCounter
 }
 
 // isCounted reports, by a node's words, whether its events are only counted.
@@ -196,6 +198,8 @@ type Process struct {
 	// Sum replaces the streams' hashes in files of many processes: it is the sum of the
 	// process's group, stored with the group's first process, and 0 with the others.
 	Sum *uint64
+	// Counters were read at each call; nil: none.
+	Counters []Counter
 	// Defs in the order in which the process made them; ident attribute values
 	// count into it.
 	Defs    []Def

@@ -187,6 +187,9 @@ func checkContent(n *Node, visits uint64) error {
 	if n.Stats != nil && n.Stats.Count > visits {
 		return fmt.Errorf("times of %d events at a node visited %d times", n.Stats.Count, visits)
 	}
+	if err := checkCounters(n.Counters, visits); err != nil {
+		return err
+	}
 	for i := range n.Attrs {
 		if err := checkAttr(&n.Attrs[i], visits); err != nil {
 			return fmt.Errorf("attribute stream %d: %w", i, err)

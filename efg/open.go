@@ -41,6 +41,8 @@ type OpenNode struct {
 	Counts *seq.Seq
 	Attrs  []Attr
 	Stats  *Stats
+	// Counters are what was counted at the node; nil: nothing.
+	Counters []NodeCounter
 }
 
 // OpenEdge is an edge of an OpenNode. It covers closed runs only: their number, the number of
@@ -424,7 +426,7 @@ func (n *OpenNode) close(to *Node, visits uint64) error {
 	if isCounted(n.Words) {
 		return n.closeCounted(to, visits)
 	}
-	*to = Node{Words: n.Words, Mask: n.Mask, Runs: n.Runs, Counts: n.Counts, Attrs: n.Attrs, Stats: n.Stats}
+	*to = Node{Words: n.Words, Mask: n.Mask, Runs: n.Runs, Counts: n.Counts, Attrs: n.Attrs, Stats: n.Stats, Counters: n.Counters}
 	to.Edges = make([]Edge, len(n.Edges))
 	for i := range n.Edges {
 		o := &n.Edges[i]
@@ -436,6 +438,7 @@ func (n *OpenNode) close(to *Node, visits uint64) error {
 	if n.Stats != nil && n.Stats.Count > visits {
 		to.Stats = nil // of later events, too: they cannot be separated
 	}
+	to.dropLater(visits)
 	for i := range to.Attrs {
 		if err := to.Attrs[i].trim(visits); err != nil {
 			return fmt.Errorf("attribute %d: %w", i, err)
@@ -450,10 +453,11 @@ func (n *OpenNode) closeCounted(to *Node, visits uint64) error {
 	if len(n.Edges) > 0 {
 		return fmt.Errorf("%w: edges from polls that are only counted", ErrGraph)
 	}
-	*to = Node{Words: n.Words, Mask: n.Mask, Counted: max(visits, 1), Stats: n.Stats}
+	*to = Node{Words: n.Words, Mask: n.Mask, Counted: max(visits, 1), Stats: n.Stats, Counters: n.Counters}
 	if n.Stats != nil && n.Stats.Count > to.Counted {
 		to.Stats = nil
 	}
+	to.dropLater(to.Counted)
 	return nil
 }
 

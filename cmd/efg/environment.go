@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/efg-tools/efg/hook"
+	"github.com/efg-tools/efg/internal/counters"
 )
 
 // hookEnv adds to an environment what the hook needs. The hook comes last in LD_PRELOAD, so
@@ -23,6 +24,7 @@ func hookEnv(env []string, h *hook.Hook, dir string, opt runOptions) []string {
 		{"LD_PRELOAD", preload}, {"EFG_DIR", dir}, {"EFG_BACK", h.BackVar()}, {"EFG_BUILDING", flag(h.Incomplete())}, {"EFG_TIME", opt.hookTime},
 		{"EFG_QUERIES", flag(opt.queries)}, {"EFG_BUFFERS", flag(opt.buffers)}, {"EFG_POLLS", opt.polls},
 		{"EFG_REPLAY", opt.replay.path}, {"EFG_CALLPATH", strconv.Itoa(int(opt.callpath))},
+		{"EFG_COUNTERS", counters.ForHook(opt.counted)},
 	} {
 		env = setenv(env, v[0], v[1])
 	}

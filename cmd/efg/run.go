@@ -15,6 +15,7 @@ import (
 
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/hook"
+	"github.com/efg-tools/efg/internal/counters"
 	"github.com/efg-tools/efg/internal/printable"
 	"github.com/efg-tools/efg/internal/recording"
 )
@@ -27,11 +28,13 @@ type runOptions struct {
 	queries  bool
 	buffers  bool
 	callpath uint16
+	counters string
 	keep     bool
 	require  bool
 	replay   replayOptions
 
 	hookTime string // time, in the hook's syntax
+	counted  []counters.Counter
 }
 
 func newRun() *cobra.Command {
@@ -60,6 +63,7 @@ nevertheless, and a message says why.`,
 	f.BoolVar(&opt.queries, "queries", false, "also record local queries (MPI_Comm_rank, MPI_Get_count ...)")
 	f.BoolVar(&opt.buffers, "buffers", false, "record buffer addresses, as region and offset")
 	callPathFlag(f, &opt.callpath)
+	f.StringVar(&opt.counters, "counters", "", "count at each call what `NAMES` say, separated by commas: instructions, cycles, task-clock, page-faults, PAPI_L1_DCM ...")
 	f.BoolVar(&opt.keep, "keep", false, "keep the directory of segments and print its path")
 	f.BoolVar(&opt.require, "require", false, "do not run a command that cannot be recorded; fail if nothing is recorded")
 	replayFlags(cmd, &opt.replay)
@@ -85,6 +89,26 @@ func checkCallPath(depth uint16) error {
 	return nil
 }
 
+// checkCounters checks the argument of --counters.
+func (opt *runOptions) checkCounters() (err error) {
+	if opt.counted, err = counters.Parse(opt.counters); err != nil {
+		return usageError("--counters: %w", err)
+	}
+	if len(opt.counted) > 0 && opt.hookTime == "off" {
+		return usageError("--counters needs times: --time off records none")
+	}
+	return nil
+}
+
+// availableCounters leaves out, with one line, counters that this machine does not have or the user
+// may not read: the run goes on without them.
+func (opt *runOptions) availableCounters(errOut io.Writer) {
+	usable, why := counters.Available(opt.counted)
+	if opt.counted = usable; why != "" {
+		fmt.Fprintln(errOut, "efg: counters:", why)
+	}
+}
+
 // run records a command. Its error carries the command's exit status.
 func run(args []string, opt runOptions, in io.Reader, out, errOut io.Writer) error {
 	var err error
@@ -95,6 +119,9 @@ func run(args []string, opt runOptions, in io.Reader, out, errOut io.Writer) err
 		return usageError("--polls %s: want exact or totals", opt.polls)
 	}
 	if err := checkCallPath(opt.callpath); err != nil {
+		return err
+	}
+	if err := opt.checkCounters(); err != nil {
 		return err
 	}
 	path, err := exec.LookPath(args[0])
@@ -127,10 +154,12 @@ func run(args []string, opt runOptions, in io.Reader, out, errOut io.Writer) err
 // runRecorded runs a command with the hook and writes what it has recorded. Its error carries
 // the command's exit status. old is the run to follow, nil if there is none.
 func runRecorded(cmd *exec.Cmd, h *hook.Hook, build *foregroundBuild, old *runfile.Run, opt *runOptions, errOut io.Writer) error {
+	opt.availableCounters(errOut)
 	meta := opt.meta(cmd.Args)
 	dir, err := recording.Create(recording.Info{
 		Output: opt.output, Tool: meta.Tool, Command: meta.Command, Started: meta.Started,
 		Time: meta.Time, Polls: meta.Polls, Queries: meta.Queries, Buffers: meta.Buffers, CallPath: meta.CallPath,
+		Counters: meta.Counters,
 	})
 	if err != nil {
 		return runUnrecorded(cmd, err, opt, errOut)
@@ -171,6 +200,7 @@ func (opt *runOptions) meta(command []string) runfile.Meta {
 	meta := runfile.Meta{
 		Tool: "efg " + version(), Command: command, Started: time.Now().UnixNano(),
 		Time: timeForMeta(opt.hookTime), Queries: opt.queries, Buffers: opt.buffers, CallPath: int(opt.callpath),
+		Counters: counters.ForMeta(opt.counted),
 	}
 	if opt.polls == runfile.PollTotals {
 		meta.Polls = runfile.PollTotals

@@ -38,10 +38,11 @@ func batches(ordered []placed) [][]placed {
 type prepared struct {
 	records [][]*record // of each process
 	stats   []byte      // the statistics block, nil if there is none
+	counted []byte      // the block of counters, likewise
 	trace   []encodedTrace
 }
 
-func prepare(batch []placed) (*prepared, error) {
+func (rw *runWriter) prepare(batch []placed) (*prepared, error) {
 	p := &prepared{records: make([][]*record, len(batch))}
 	for i := range batch {
 		var err error
@@ -52,6 +53,11 @@ func prepare(batch []placed) (*prepared, error) {
 	var err error
 	if p.stats, err = statsOfBatch(batch); err != nil {
 		return nil, batch[0].failed(err)
+	}
+	if p.stats != nil && len(rw.counters) > 0 {
+		if p.counted, err = countersOfBatch(batch, rw.counters); err != nil {
+			return nil, batch[0].failed(err)
+		}
 	}
 	if p.trace, err = tracesOfBatch(batch); err != nil {
 		return nil, batch[0].failed(err)
@@ -95,7 +101,7 @@ func (rw *runWriter) count(ordered []placed) error {
 func (rw *runWriter) processes(ordered []placed) error {
 	all := batches(ordered)
 	rw.procs = make([]ProcInfo, 0, len(ordered))
-	get := func(i int) (*prepared, error) { return prepare(all[i]) }
+	get := func(i int) (*prepared, error) { return rw.prepare(all[i]) }
 	return pipeline(len(all), get, func(i int, p *prepared) error {
 		for j := range all[i] {
 			if err := rw.process(&all[i][j], p.records[j]); err != nil {
@@ -109,6 +115,11 @@ func (rw *runWriter) processes(ordered []placed) error {
 		}
 		if err := rw.addStats(p.stats, len(all[i])); err != nil {
 			return err
+		}
+		if p.counted != nil {
+			if _, err := rw.enqueueRaw(blockCounters, p.counted); err != nil {
+				return err
+			}
 		}
 		return rw.addTraces(p.trace, all[i])
 	})

@@ -266,5 +266,5 @@ func (r *Run) ReadTimes(i int, p *efg.Process) error {
 	if len(p.Streams) != len(r.Procs[i].Streams) {
 		return fmt.Errorf("%d streams, not %d", len(p.Streams), len(r.Procs[i].Streams))
 	}
-	return r.readTimes(i, p.Streams)
+	return r.readSums(i, p)
 }

@@ -22,7 +22,9 @@ type blockContent struct {
 func sampleBlocks(tb testing.TB) []blockContent {
 	p := sampleProcess(0)
 	q := sampleProcess(1)
-	return blocksOf(tb, encode(tb, []*efg.Process{p, q}, sampleMeta(p)))
+	meta := sampleMeta(p)
+	addCounters([]*efg.Process{p, q}, &meta, 1)
+	return blocksOf(tb, encode(tb, []*efg.Process{p, q}, meta))
 }
 
 // blocksOf splits a file into blocks.
@@ -52,7 +54,11 @@ func blocksOf(tb testing.TB, data []byte) []blockContent {
 // assemble makes a file from blocks. It corrects the lengths in the index and leaves the rest
 // unchanged.
 func assemble(blocks []blockContent) []byte {
-	b := appendHeader(nil, featurePending)
+	features := uint32(featurePending)
+	if slices.ContainsFunc(blocks, func(b blockContent) bool { return b.kind == blockCounters }) {
+		features |= featureCounters
+	}
+	b := appendHeader(nil, features)
 	last := &blocks[len(blocks)-1]
 	index, first := slices.Clone(last.cols), 0
 	if last.kind == blockIndexTables {

@@ -28,7 +28,9 @@ const (
 	featurePaths = 1 << 9
 	// featurePathCode: event blocks code call paths in their own way.
 	featurePathCode = 1 << 10
-	features        = featurePending | featureEvents | featureMixed | featureTimes | featureUntimed | featurePaths | featurePathCode
+	// featureCounters: each statistics block has a block of counters.
+	featureCounters = 1 << 11
+	features        = featurePending | featureEvents | featureMixed | featureTimes | featureUntimed | featurePaths | featurePathCode | featureCounters
 	// unreleased are features that only versions between releases wrote.
 	unreleased = 1<<1 | 1<<2 | 1<<3 | 1<<4
 )
@@ -37,6 +39,9 @@ const (
 func (rw *runWriter) featuresOf(sources []source, meta *Meta) (f uint32) {
 	if meta.CallPath > 0 {
 		f |= featurePaths
+	}
+	if len(meta.Counters) > 0 {
+		f |= featureCounters
 	}
 	if rw.mixed {
 		f |= featureMixed

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -42,7 +43,7 @@ func (w *Writer) merge(out io.Writer, parts []string, part bool) error {
 		if err != nil {
 			return &PartError{path, err}
 		}
-		r.cache, r.times.limit, r.path = cache, 1, path
+		r.cache, r.times.limit, r.counted.limit, r.path = cache, 1, 1, path
 		runs[i] = r
 	}
 	meta, err := mergeMeta(runs, parts)
@@ -218,6 +219,9 @@ func (m *Meta) options() string {
 	}
 	if m.CallPath > 0 {
 		s += fmt.Sprintf(" --callpath=%d", m.CallPath)
+	}
+	if len(m.Counters) > 0 {
+		s += " --counters " + strings.Join(m.Counters, ",")
 	}
 	return s
 }

@@ -36,6 +36,8 @@ type Meta struct {
 	Buffers bool `msgpack:"buffers,omitempty"`
 	// CallPath is how many calls a call path has at most; 0: callsites have no paths.
 	CallPath int `msgpack:"callpath,omitempty"`
+	// Counters are the counters that were read at each call, as efg.Counter.Text has them.
+	Counters []string `msgpack:"counters,omitempty"`
 	// Sites are the source locations of the callsites. They have a block of their own.
 	Sites []Site `msgpack:"-"`
 }

@@ -12,7 +12,7 @@ func (r *Run) Process(i int) (*efg.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p, r.readTimes(i, p.Streams)
+	return p, r.readSums(i, p)
 }
 
 // Timed reads Procs[i] with the times of each event, but without statistics.
@@ -35,7 +35,7 @@ func (r *Run) Summed(i int) (*efg.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p, r.readTimes(i, p.Streams)
+	return p, r.readSums(i, p)
 }
 
 // header is Procs[i] without definitions and streams.

@@ -45,6 +45,7 @@ type content struct {
 	shapes   []uint32 // of each class of streams: their number
 	parts    []int    // numbers of the blocks with parts of long sequences
 	stats    []statsBlock
+	counters []int // numbers of the blocks of counters
 	traces   []traceBlock
 	exact    bool // each stream has its hash
 	hashes   []uint64
@@ -60,6 +61,7 @@ type content struct {
 
 	cache       *blockCache
 	times       timesCache
+	counted     timesCache // blocks of counters
 	shared      timesCache // blocks with the times of each event of several streams
 	ofOne       partCache  // blocks with those of one
 	clocks      hostClocks
@@ -320,6 +322,9 @@ func (r *Run) readIndex(b *block.Block) {
 			count := int(b.Below(indexTraceStreams, streams-uint64(first)+1, "number of streams"))
 			r.traces = append(r.traces, traceBlock{first, count, n})
 		}
+	}
+	if err := r.findCounters(); err != nil && b.Err == nil {
+		b.Failf("%w", err)
 	}
 	if b.Err == nil {
 		r.hashes = b.Rest(indexHash)

@@ -76,6 +76,7 @@ func shown(t *testing.T, data []byte) string {
 		for _, d := range p.Defs {
 			fmt.Fprintf(&b, "definition %d %x %x %s\n", d.Kind, d.Word, d.Words, hex.EncodeToString(d.Data))
 		}
+		showStates(&b, p.Counters)
 		for j := range p.Streams {
 			s := &p.Streams[j]
 			fmt.Fprintf(&b, "thread %d: end %d, %d events, %d dropped, %d words\n", s.Thread, s.End, s.Events, s.Dropped, info.Streams[j].Words)
@@ -112,6 +113,7 @@ func showStream(t *testing.T, b *strings.Builder, s *efg.Stream, defs []efg.Def)
 			b.WriteByte('\n')
 		}
 	}
+	showCounters(b, s)
 }
 
 func showTrace(t *testing.T, b *strings.Builder, s *efg.Stream, defs []efg.Def) {
@@ -401,6 +403,33 @@ func noteEncodings(t *testing.T, data []byte, used map[int]bool) {
 			} else {
 				columns -= c.Uvarint()
 			}
+		}
+	}
+}
+
+func showStates(b *strings.Builder, counters []efg.Counter) {
+	if len(counters) == 0 {
+		return
+	}
+	b.WriteString("counters")
+	for i := range counters {
+		fmt.Fprintf(b, " %d", counters[i].State)
+	}
+	b.WriteByte('\n')
+}
+
+func showCounters(b *strings.Builder, s *efg.Stream) {
+	for i := range s.Nodes {
+		for k := range s.Nodes[i].Counters {
+			c := &s.Nodes[i].Counters[k]
+			if c.Count == 0 {
+				continue
+			}
+			fmt.Fprintf(b, "counter %d of node %d: %d", k, i, c.Count)
+			for _, v := range []*efg.Tally{&c.Call, &c.Before} {
+				fmt.Fprintf(b, "; %d %d %d %s", v.Sum, v.Min, v.Max, strings.Trim(fmt.Sprint(v.Bins), "[]"))
+			}
+			b.WriteByte('\n')
 		}
 	}
 }

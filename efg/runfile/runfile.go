@@ -40,11 +40,12 @@ const (
 	blockEvents
 	blockTimes
 	blockIndexTables // an index with the small tables
-	lastBlockKind    = blockIndexTables
+	blockCounters
+	lastBlockKind = blockCounters
 )
 
 func kindName(k block.Kind) string {
-	names := [...]string{"unknown", "meta", "strings", "sites", "graphs", "statistics", "index", "sequence", "trace", "events", "times", "index"}
+	names := [...]string{"unknown", "meta", "strings", "sites", "graphs", "statistics", "index", "sequence", "trace", "events", "times", "index", "counters"}
 	if k > lastBlockKind {
 		k = 0
 	}

@@ -37,6 +37,9 @@ func Validate(r *Run) error {
 	if err := r.validateTimes(); err != nil {
 		return err
 	}
+	if err := r.validateCounters(); err != nil {
+		return err
+	}
 	return r.validateTraces()
 }
 

@@ -96,6 +96,8 @@ type source interface {
 	traces() ([]*efg.Stream, []*efg.Checkpoints, error)
 	// exact reports whether the hash of each stream is known.
 	exact() bool
+	// counted returns the counters, and with them all nodes of each stream.
+	counted() ([]efg.Counter, [][]efg.Node, error)
 	// hash is what the process's hashes add to the sum of their group.
 	hash() uint64
 }
@@ -131,6 +133,7 @@ type runWriter struct {
 	worlds    []worldInfo
 
 	features uint32
+	counters []string      // see Meta
 	tables   block.Columns // the small tables, if they are part of the index
 	byEvents bool          // graphs are set aside, for an event block
 	aside    []*openGroup  // groups of graphs, in the order of their ends
@@ -192,6 +195,9 @@ func packWith(w io.Writer, sources []source, meta Meta, part bool, how packing) 
 		rw.mixed, rw.packing.events = false, 0
 	}
 	rw.byEvents = !part && fewEvents(sources, rw.packing.events)
+	if rw.counters = meta.Counters; len(rw.counters) > efg.MaxCounters {
+		return decodedEvents{}, fmt.Errorf("%d counters", len(rw.counters))
+	}
 	rw.features = rw.featuresOf(sources, &meta)
 	if err := rw.all(ordered, meta); err != nil {
 		return decodedEvents{}, err

@@ -118,6 +118,9 @@ func (d *dumper) process(p *efg.Process) {
 	for _, a := range p.Anchors {
 		d.linef(" anchor %s", AnchorText(a))
 	}
+	for i := range p.Counters {
+		d.linef(" counter %s state %d", strconv.Quote(p.Counters[i].Text()), p.Counters[i].State)
+	}
 	d.words = newWords()
 	for i := range p.Defs {
 		d.def(i, &p.Defs[i])
@@ -217,23 +220,13 @@ func (d *dumper) node(i int, n *efg.Node) {
 	if n.Stats != nil {
 		d.linef("   times %d dur %s gap %s", n.Stats.Count, intervalText(&n.Stats.Dur), intervalText(&n.Stats.Gap))
 	}
+	d.counters(n.Counters)
 	if n.Times != nil {
 		d.intervals(n.Times)
 	}
 }
 
-func intervalText(v *efg.Interval) string {
-	var bins []string
-	for i, c := range v.Bins {
-		if c != 0 {
-			bins = append(bins, fmt.Sprintf("%d:%d", i, c))
-		}
-	}
-	if bins == nil {
-		bins = []string{"-"}
-	}
-	return fmt.Sprintf("%d %d %d %s", v.Sum, v.Min, v.Max, strings.Join(bins, ","))
-}
+func intervalText(v *efg.Interval) string { return sumsText(v.Sum, v.Min, v.Max, v.Bins[:]) }
 
 // lineWidth is where the symbols of a sequence continue in the next line.
 const lineWidth = 100

@@ -58,8 +58,8 @@ func init() {
 		"edge": (*parser).edgeLine, "runs": (*parser).runsLine, "counts": (*parser).countsLine,
 		"attr": (*parser).attrLine, "elems": (*parser).elemsLine, "times": (*parser).timesLine,
 		"trace": (*parser).traceLine, "gap/dur": (*parser).intervalsLine, "anchor": (*parser).anchorLine,
-		"entered": (*parser).enteredLine,
-		"marks":   (*parser).checkpointsLine, "mark": (*parser).checkpointLine,
+		"entered": (*parser).enteredLine, "counter": (*parser).counterLine, "counted": (*parser).countedLine,
+		"marks": (*parser).checkpointsLine, "mark": (*parser).checkpointLine,
 		"part": (*parser).partLine, ":": (*parser).symbolsLine,
 	}
 }

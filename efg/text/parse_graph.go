@@ -472,28 +472,6 @@ func (p *parser) timesLine() error {
 	return p.interval("gap", &p.node.Stats.Gap)
 }
 
-func (p *parser) interval(name string, v *efg.Interval) (err error) {
-	if v.Sum, err = p.named(name, 64); err != nil {
-		return err
-	}
-	if v.Min, err = p.number("minimum", 64); err != nil {
-		return err
-	}
-	if v.Max, err = p.number("maximum", 64); err != nil {
-		return err
-	}
-	text, err := p.word("bins")
-	if err != nil || text == "-" {
-		return err
-	}
-	for _, b := range strings.Split(text, ",") {
-		number, events, _ := strings.Cut(b, ":")
-		i, err1 := strconv.ParseUint(number, 10, 8)
-		c, err2 := strconv.ParseUint(events, 10, 32)
-		if err1 != nil || err2 != nil || i >= uint64(len(v.Bins)) {
-			return p.errorf("%q: want BIN:EVENTS, bins from 0 to %d", b, len(v.Bins)-1)
-		}
-		v.Bins[i] = uint32(c)
-	}
-	return nil
+func (p *parser) interval(name string, v *efg.Interval) error {
+	return p.sums(name, &v.Sum, &v.Min, &v.Max, v.Bins[:])
 }

@@ -123,7 +123,8 @@ static seg_node *make_node(graph *g, const efg_stream *e, uint64_t mask)
     if (g->nnodes == g->cap && grow_index(g) != 0)
         return NULL;
     define_vectors(e, mask);
-    seg_node *p = efg_alloc(head + (g->times ? sizeof(seg_node_stats) : 0), SEG_REF_UNIT);
+    size_t counters = efg_timing == EFG_TALLIED ? efg_header->ncounters * sizeof(seg_node_counter) : 0;
+    seg_node *p = efg_alloc(head + (g->times ? sizeof(seg_node_stats) : 0) + counters, SEG_REF_UNIT);
     if (p == NULL)
         return NULL;
     uint64_t *words = node_words(p);
@@ -136,6 +137,8 @@ static seg_node *make_node(graph *g, const efg_stream *e, uint64_t mask)
     p->n = p->live = (uint16_t)n;
     if (g->times)
         node_stats(p)->dur_min = node_stats(p)->gap_min = ~(uint64_t)0;
+    if (counters != 0)
+        counters_init_node(node_counters(p));
     p->index = g->nnodes;
     bool counted = (words[0] & EFG_COUNTED) != 0;
     if ((!counted && graph_make_attrs(g, p, words[0]) != 0) || sites_add_node(g->sites, e->w, p) != 0)

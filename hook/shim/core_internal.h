@@ -229,6 +229,29 @@ void trace_budget(uint64_t bytes);
  * is used up, ends the times of the stream. -1 when out of space: the event is not published. */
 int trace_publish(graph *g, const efg_stream *e, seg_node *p, uint64_t hash);
 
+/* ---- core_counters.c ---- */
+
+enum { EFG_MAX_COUNTERS = SEG_MAX_COUNTERS };
+
+/* A thread's counters. All functions accept NULL: none. */
+typedef struct efg_counters efg_counters;
+
+/* Puts what is to be counted into the segment's header. False: nothing. */
+bool counters_configure(seg_header *h);
+/* Begins to count this thread. Counters that do not work are marked in the header. NULL when out of
+ * memory. */
+efg_counters *counters_open(void);
+void counters_close(efg_counters *c);
+/* In a forked child, where nothing is mapped: closes descriptors. */
+void counters_forked(efg_counters *c);
+/* Read the counters at the start and the end of a call, and of an event that takes no time. */
+void counters_start(efg_counters *c);
+void counters_end(efg_counters *c);
+void counters_instant(efg_counters *c);
+/* Prepares a new node's counters; counts the newest event there. */
+void counters_init_node(seg_node_counter *s);
+void counters_count(efg_counters *c, seg_node_counter *s);
+
 /* ---- core_site.c: which words of a site are demoted ---- */
 
 sites *sites_new(void);
@@ -247,6 +270,12 @@ static inline uint64_t *node_words(const seg_node *p) { return (uint64_t *)(p + 
 static inline seg_node_stats *node_stats(const seg_node *p)
 {
     return (seg_node_stats *)(node_words(p) + p->n);
+}
+
+/* Only with efg_timing EFG_TALLIED. */
+static inline seg_node_counter *node_counters(const seg_node *p)
+{
+    return (seg_node_counter *)(node_stats(p) + 1);
 }
 
 #pragma GCC visibility pop

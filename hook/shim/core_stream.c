@@ -25,11 +25,12 @@ typedef struct stream {
     bool counts;                /* failed polls are only counted */
     bool special;               /* either of these */
     uint64_t last_end;          /* ticks */
+    efg_counters *counters;     /* with EFG_TALLIED; or NULL */
 } stream;
 
 __thread struct efg_tls efg_tls __attribute__((tls_model("initial-exec")));
 void *const *efg_real[2];
-bool efg_time_on;
+unsigned char efg_timing;
 
 static efg_lock_t streams_lock = ATOMIC_FLAG_INIT;
 static stream *streams[4096];   /* by thread ordinal; ids have 12 bits for it */
@@ -65,7 +66,7 @@ static stream *make_stream(void)
     if (efg_header->nstreams < sizeof streams / sizeof *streams
         && (s = calloc(1, sizeof *s)) != NULL) {
         if ((s->seg = efg_alloc(sizeof *s->seg, 64)) != NULL
-            && (s->graph = graph_new(s->seg, efg_time_on, efg_header->time_mode == 2)) != NULL) {
+            && (s->graph = graph_new(s->seg, efg_timing != EFG_UNTIMED, efg_header->time_mode == 2)) != NULL) {
             link_stream(s);
         } else {
             free(s);
@@ -86,6 +87,7 @@ static stream *open_stream(void)
     s->pub.w = s->seg->words;
     s->pub.call_tick = &s->seg->call_tick;
     s->counts = s->special = count_polls;
+    s->counters = efg_timing == EFG_TALLIED ? counters_open() : NULL;
     s->pub.paths = path_depth != 0 ? efg_paths_new(path_depth) : NULL;
     s->seg->tid = (uint64_t)syscall(SYS_gettid);
     s->last_end = s->graph->clock = s->seg->first_tick = efg_ticks();
@@ -100,6 +102,10 @@ static void thread_ends(void *arg)
     if (getpid() == owner && s->seg->state == EFG_END_OPEN)
         s->seg->state = EFG_END_THREAD;
     efg_tls.s = NULL;
+    if (getpid() == owner) {
+        counters_close(s->counters);
+        s->counters = NULL;
+    }
 }
 
 bool efg_enter_by_pmpi(void)
@@ -153,11 +159,38 @@ efg_stream *efg_first_call(void *frame)
 
 /* ---- the call ---- */
 
+uint64_t efg_counted_begin(efg_stream *t)
+{
+    counters_start(((stream *)t)->counters);
+    return efg_ticks();
+}
+
+uint64_t efg_counted_end(efg_stream *t)
+{
+    uint64_t now = efg_ticks();
+    counters_end(((stream *)t)->counters);
+    return now;
+}
+
+uint64_t efg_counted_instant(efg_stream *t)
+{
+    counters_instant(((stream *)t)->counters);
+    return efg_ticks();
+}
+
 /* Counts the times of the call at p. */
 static inline int count_times(const stream *s, const seg_node *p)
 {
     const efg_stream *t = &s->pub;
     return graph_times(p, t->t1 - t->t0, t->t0 - s->last_end);
+}
+
+/* Counts everything that is known of the call at p, besides the event. */
+static int count_all(const stream *s, const seg_node *p)
+{
+    if (efg_timing == EFG_TALLIED)
+        counters_count(s->counters, node_counters(p));
+    return count_times(s, p);
 }
 
 static void stop(stream *s) { s->stopped = s->special = true; }
@@ -179,11 +212,11 @@ static bool found_nothing(const uint64_t *w)
 static void count_poll(stream *s)
 {
     const seg_node *p = graph_count(s->graph, &s->pub);
-    if (p == NULL || (efg_time_on && count_times(s, p) != 0))
+    if (p == NULL || (efg_timing != EFG_UNTIMED && count_all(s, p) != 0))
         stop(s);
     if (p == NULL)
         s->seg->dropped++;
-    else if (efg_time_on)
+    else if (efg_timing != EFG_UNTIMED)
         s->last_end = s->seg->last_tick = s->pub.t1;
 }
 
@@ -196,6 +229,13 @@ static __attribute__((noinline)) bool put_aside(stream *s)
     else if (s->stopped)
         s->seg->dropped++;
     return s->pub.counted || s->stopped;
+}
+
+static __attribute__((noinline)) void add_counted(stream *s)
+{
+    if (count_all(s, s->graph->cur) != 0)
+        stop(s);
+    s->last_end = s->seg->last_tick = s->pub.t1;
 }
 
 static __attribute__((noinline)) void lose(stream *s)
@@ -214,10 +254,12 @@ uint64_t efg_record(efg_stream *t)
     if (likely(!s->special) || !put_aside(s)) {
         if (unlikely(graph_add(s->graph, t) != 0)) {
             lose(s);
-        } else if (likely(efg_time_on)) {
+        } else if (likely(efg_timing == EFG_TIMED)) {
             if (unlikely(count_times(s, s->graph->cur) != 0))
                 stop(s);
             s->last_end = s->seg->last_tick = t->t1;
+        } else if (efg_timing == EFG_TALLIED) {
+            add_counted(s);
         }
     }
     t->nvec = 0;
@@ -306,8 +348,12 @@ static void forked_child(void)
 {
     atomic_store(&efg_off, 1);
     efg_segment_leave();
-    for (size_t i = 0; i < sizeof streams / sizeof *streams && streams[i] != NULL; i++)
+    if (efg_timing == EFG_TALLIED)
+        efg_timing = EFG_TIMED;
+    for (size_t i = 0; i < sizeof streams / sizeof *streams && streams[i] != NULL; i++) {
         stop(streams[i]);
+        counters_forked(streams[i]->counters);
+    }
 }
 
 static void say(const char *what, const char *why)
@@ -338,8 +384,8 @@ static uint32_t demote_bound(void)
 static void read_time_mode(seg_header *h)
 {
     const char *mode = efg_setting("EFG_TIME");
-    efg_time_on = mode == NULL || strcmp(mode, "off") != 0;
-    h->time_mode = efg_time_on;
+    efg_timing = mode == NULL || strcmp(mode, "off") != 0 ? EFG_TIMED : EFG_UNTIMED;
+    h->time_mode = efg_timing;
     char *rest = "";
     long error = mode != NULL && strncmp(mode, "trace=", 6) == 0 ? strtol(mode + 6, &rest, 10) : -1;
     if (error == 0 || (error >= 10 && error <= 2500)) {
@@ -353,7 +399,9 @@ static void read_time_mode(seg_header *h)
 static void start_clock(seg_header *h)
 {
     read_time_mode(h);
-    if (efg_time_on)
+    if (efg_timing == EFG_TIMED && counters_configure(h))
+        efg_timing = EFG_TALLIED;
+    if (efg_timing != EFG_UNTIMED)
         h->tick_mult = efg_clock_calibrate();
     efg_clock_anchor();
 }

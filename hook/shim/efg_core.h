@@ -111,7 +111,9 @@ struct efg_tls {
 
 extern __thread struct efg_tls efg_tls __attribute__((tls_model("initial-exec")));
 extern atomic_int efg_off;  /* 1: not recording in this process (any more) */
-extern bool efg_time_on;
+/* What is recorded of when calls are made. */
+enum efg_timing { EFG_UNTIMED, EFG_TIMED, EFG_TALLIED /* times and counters */ };
+extern unsigned char efg_timing;
 
 efg_stream *efg_first_call(void *frame);    /* efg_enter_at's rare case */
 
@@ -148,10 +150,19 @@ extern void *const *efg_real[2];
  * slow paths for these handle it. */
 bool efg_enter_by_pmpi(void);
 
+/* Read the counters and the clock. */
+uint64_t efg_counted_begin(efg_stream *t);
+uint64_t efg_counted_end(efg_stream *t);
+uint64_t efg_counted_instant(efg_stream *t);
+
 /* Publishes the words filled so far as the call in progress; reads the clock. */
 static inline void efg_call_begin(efg_stream *t)
 {
-    uint64_t now = __builtin_expect(efg_time_on, 1) ? efg_ticks() : 1;
+    uint64_t now = 1;
+    if (__builtin_expect(efg_timing == EFG_TIMED, 1))
+        now = efg_ticks();
+    else if (efg_timing == EFG_TALLIED)
+        now = efg_counted_begin(t);
     t->t0 = now;
     atomic_thread_fence(memory_order_release);
     *t->call_tick = now;
@@ -159,14 +170,21 @@ static inline void efg_call_begin(efg_stream *t)
 
 static inline void efg_call_end(efg_stream *t)
 {
-    if (__builtin_expect(efg_time_on, 1))
+    if (__builtin_expect(efg_timing == EFG_TIMED, 1))
         t->t1 = efg_ticks();
+    else if (efg_timing == EFG_TALLIED)
+        t->t1 = efg_counted_end(t);
 }
 
 /* The time of an event that takes none. */
 static inline void efg_instant(efg_stream *t)
 {
-    t->t0 = t->t1 = __builtin_expect(efg_time_on, 1) ? efg_ticks() : 1;
+    uint64_t now = 1;
+    if (__builtin_expect(efg_timing == EFG_TIMED, 1))
+        now = efg_ticks();
+    else if (efg_timing == EFG_TALLIED)
+        now = efg_counted_instant(t);
+    t->t0 = t->t1 = now;
 }
 
 /* Adds the event t->w to the graph. If its slot word is EFG_NEW, takes the

@@ -260,6 +260,9 @@ func metaOf(s *segment.Segment, tool string) (runfile.Meta, error) {
 		Tool:     tool, Command: s.Process.Command, Started: int64(h.StartReal), Time: time, StatusUnknown: true,
 		Queries: h.Options&optionQueries != 0, Buffers: h.Options&optionBuffers != 0,
 	}
+	for _, c := range s.Process.Counters {
+		m.Counters = append(m.Counters, c.Text())
+	}
 	if h.Options&optionTotals != 0 {
 		m.Polls = runfile.PollTotals
 	}

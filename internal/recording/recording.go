@@ -37,11 +37,12 @@ type Info struct {
 	Command []string `json:"command"`
 	Started int64    `json:"started"` // Unix time, ns
 	// What was recorded, see efg.Meta.
-	Time     string `json:"time"`
-	Polls    string `json:"polls,omitempty"`
-	Queries  bool   `json:"queries,omitempty"`
-	Buffers  bool   `json:"buffers,omitempty"`
-	CallPath int    `json:"callpath,omitempty"`
+	Time     string   `json:"time"`
+	Polls    string   `json:"polls,omitempty"`
+	Queries  bool     `json:"queries,omitempty"`
+	Buffers  bool     `json:"buffers,omitempty"`
+	CallPath int      `json:"callpath,omitempty"`
+	Counters []string `json:"counters,omitempty"`
 }
 
 // meta is the metadata of the run before it has ended.
@@ -49,6 +50,7 @@ func (x *Info) meta() runfile.Meta {
 	return runfile.Meta{
 		Tool: x.Tool, Command: x.Command, Started: x.Started, StatusUnknown: true,
 		Time: x.Time, Polls: x.Polls, Queries: x.Queries, Buffers: x.Buffers, CallPath: x.CallPath,
+		Counters: x.Counters,
 	}
 }
 

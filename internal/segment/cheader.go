@@ -20,7 +20,7 @@ func CFiles() map[string][]byte {
 
 // layoutTypes are the structs that C shares, inner ones first.
 var layoutTypes = []any{
-	Anchor{}, Header{}, Published{}, Turn{}, Stream{}, Node{}, NodeStats{}, HighBins{}, BinGroup{}, Edge{}, Varies{}, Attr{},
+	Anchor{}, Counter{}, Header{}, Published{}, Turn{}, Stream{}, Node{}, NodeStats{}, Tally{}, NodeCounter{}, HighBins{}, BinGroup{}, Edge{}, Varies{}, Attr{},
 	SeqState{}, Seq{}, Chunk{}, Def{},
 }
 
@@ -50,7 +50,7 @@ func cBody() []byte {
 	}{
 		{"MAGIC", Magic}, {"VERSION", Version}, {"REF_UNIT", RefUnit}, {"HEADER_SIZE", HeaderSize},
 		{"MAXW", MaxWords}, {"SEQ_LEVELS", SeqLevels}, {"MAX_TURNS", MaxTurns}, {"BINS", Bins},
-		{"GROUP_BINS", GroupBins},
+		{"GROUP_BINS", GroupBins}, {"MAX_COUNTERS", MaxCounters}, {"TALLY_BINS", TallyBins},
 	} {
 		fmt.Fprintf(&b, "#define SEG_%s %#x\n", c.name, c.value)
 	}

@@ -1,6 +1,9 @@
 package segment
 
-import "github.com/efg-tools/efg/signature"
+import (
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/signature"
+)
 
 // The structs below are the segment's layout. They are its one source: package
 // hook/internal/gen writes hook/shim/gen/efg_layout.h from them by reflection, with a
@@ -26,6 +29,10 @@ const (
 	Bins = 32
 	// GroupBins is the number of bins in a BinGroup.
 	GroupBins = 8
+	// MaxCounters bounds how many counters are read at each call.
+	MaxCounters = efg.MaxCounters
+	// TallyBins is the number of histogram bins of a Tally.
+	TallyBins = efg.TallyBins
 )
 
 // Header starts the file.
@@ -66,6 +73,19 @@ type Header struct {
 	_          uint32
 	Job        [128]byte // what distinguishes the launch from others, on all its machines; or empty
 	TimeBudget uint64    // bytes that the times of each event may take in the process; 0: no limit
+	NCounters  uint32
+	_          uint32
+	Counters   [MaxCounters]Counter
+}
+
+// Counter is one of the values that are read at the start and the end of each call.
+type Counter struct {
+	Source uint32 // see internal/counters
+	State  uint32 // bits of efg.CounterState
+	Config uint64
+	Error  uint32 // errno with which a thread could not read it
+	_      uint32
+	Name   [40]byte // name, and perhaps a space and the unit
 }
 
 // Anchor relates the clock's ticks to the system's clocks: readings of one moment.
@@ -152,6 +172,19 @@ type NodeStats struct {
 	High                   uint32 // ref: HighBins; 0: no bin came to half of 256
 	_                      uint32
 	Low                    [2 * Bins]uint8 // of the calls, of the gaps
+}
+
+// NodeCounter is what a counter counted at a node. NodeCounters follow the NodeStats.
+type NodeCounter struct {
+	Count        uint64 // events that are in the numbers below
+	_            uint64
+	Call, Before Tally // of the calls; from the calls before to these
+}
+
+// Tally sums up values. Bin i counts those of i bits; the last one longer ones, too.
+type Tally struct {
+	Sum, Min, Max uint64
+	Bins          [TallyBins]uint32
 }
 
 // HighBins finds the high parts of bins. While Carry is not 0 the bin Carry-1 is

@@ -154,7 +154,7 @@ func (s *Segment) fill(r *reader) error {
 func (h *Header) Identity() efg.Process {
 	return efg.Process{
 		Rank: int(h.Rank), Size: int(h.Size), World: h.World, PID: int(h.PID), Host: text(h.Host[:]), MPI: text(h.MPI[:]),
-		Start: int64(h.StartReal), Mono: int64(h.Start.Real - h.Start.Mono), Anchors: h.anchors(), Command: arguments(h),
+		Start: int64(h.StartReal), Mono: int64(h.Start.Real - h.Start.Mono), Anchors: h.anchors(), Command: arguments(h), Counters: h.counters(),
 	}
 }
 

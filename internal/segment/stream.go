@@ -43,7 +43,7 @@ func (r *reader) stream(ref uint32, st *Stream, h *Header) (*efg.Stream, error) 
 		return nil, err
 	}
 	for i := range nodes {
-		n, err := r.node(&nodes[i], numbers, h.TimeMode, clock)
+		n, err := r.node(&nodes[i], numbers, h, clock)
 		if err != nil {
 			return nil, err
 		}
@@ -172,7 +172,7 @@ func (r *reader) nodes(ref uint32) (nodes []rawNode, numbers map[uint32]uint32, 
 	return nodes, numbers, nil
 }
 
-func (r *reader) node(raw *rawNode, numbers map[uint32]uint32, times uint32, clock efg.MachineClock) (*efg.OpenNode, error) {
+func (r *reader) node(raw *rawNode, numbers map[uint32]uint32, h *Header, clock efg.MachineClock) (*efg.OpenNode, error) {
 	n := &efg.OpenNode{Mask: uint64(raw.Mask), Cur: -1, Run: raw.Run}
 	size := uint64(unsafe.Sizeof(raw.Node))
 	var err error
@@ -195,11 +195,14 @@ func (r *reader) node(raw *rawNode, numbers map[uint32]uint32, times uint32, clo
 			return nil, err
 		}
 	}
-	if times == timesOff {
+	if h.TimeMode == timesOff {
 		return n, nil
 	}
 	at := size + 8*uint64(raw.N)
-	n.Stats, err = r.stats(raw.ref, at, clock)
+	if n.Stats, err = r.stats(raw.ref, at, clock); err != nil {
+		return nil, err
+	}
+	n.Counters, err = r.nodeCounters(raw.ref, at+uint64(unsafe.Sizeof(NodeStats{})), h.NCounters)
 	return n, err
 }
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EFG_LAYOUT_HASH UINT64_C(0xe32c8baa3fbbc6b3)
+#define EFG_LAYOUT_HASH UINT64_C(0x95dc9cdd2a812b30)
 #define SEG_MAGIC 0xa47455300474645
 #define SEG_VERSION 0x2
 #define SEG_REF_UNIT 0x10
@@ -15,6 +15,8 @@
 #define SEG_MAX_TURNS 0x8
 #define SEG_BINS 0x20
 #define SEG_GROUP_BINS 0x8
+#define SEG_MAX_COUNTERS 0x8
+#define SEG_TALLY_BINS 0x30
 
 typedef struct seg_anchor {
     uint64_t tick;
@@ -27,6 +29,22 @@ _Static_assert(offsetof(seg_anchor, tick) == 0, "seg_anchor.tick");
 _Static_assert(offsetof(seg_anchor, mono) == 8, "seg_anchor.mono");
 _Static_assert(offsetof(seg_anchor, real) == 16, "seg_anchor.real");
 _Static_assert(offsetof(seg_anchor, width) == 24, "seg_anchor.width");
+
+typedef struct seg_counter {
+    uint32_t source;
+    uint32_t state;
+    uint64_t config;
+    uint32_t error;
+    uint32_t pad0;
+    uint8_t name[40];
+} seg_counter;
+_Static_assert(sizeof(seg_counter) == 64, "seg_counter");
+_Static_assert(offsetof(seg_counter, source) == 0, "seg_counter.source");
+_Static_assert(offsetof(seg_counter, state) == 4, "seg_counter.state");
+_Static_assert(offsetof(seg_counter, config) == 8, "seg_counter.config");
+_Static_assert(offsetof(seg_counter, error) == 16, "seg_counter.error");
+_Static_assert(offsetof(seg_counter, pad0) == 20, "seg_counter.pad0");
+_Static_assert(offsetof(seg_counter, name) == 24, "seg_counter.name");
 
 typedef struct seg_header {
     uint64_t magic;
@@ -65,8 +83,11 @@ typedef struct seg_header {
     uint32_t pad2;
     uint8_t job[128];
     uint64_t time_budget;
+    uint32_t ncounters;
+    uint32_t pad3;
+    seg_counter counters[8];
 } seg_header;
-_Static_assert(sizeof(seg_header) == 2760, "seg_header");
+_Static_assert(sizeof(seg_header) == 3280, "seg_header");
 _Static_assert(offsetof(seg_header, magic) == 0, "seg_header.magic");
 _Static_assert(offsetof(seg_header, layout_hash) == 8, "seg_header.layout_hash");
 _Static_assert(offsetof(seg_header, version) == 16, "seg_header.version");
@@ -103,6 +124,9 @@ _Static_assert(offsetof(seg_header, machines) == 2616, "seg_header.machines");
 _Static_assert(offsetof(seg_header, pad2) == 2620, "seg_header.pad2");
 _Static_assert(offsetof(seg_header, job) == 2624, "seg_header.job");
 _Static_assert(offsetof(seg_header, time_budget) == 2752, "seg_header.time_budget");
+_Static_assert(offsetof(seg_header, ncounters) == 2760, "seg_header.ncounters");
+_Static_assert(offsetof(seg_header, pad3) == 2764, "seg_header.pad3");
+_Static_assert(offsetof(seg_header, counters) == 2768, "seg_header.counters");
 
 typedef struct seg_published {
     uint64_t hash;
@@ -225,6 +249,30 @@ _Static_assert(offsetof(seg_node_stats, gap_max) == 48, "seg_node_stats.gap_max"
 _Static_assert(offsetof(seg_node_stats, high) == 56, "seg_node_stats.high");
 _Static_assert(offsetof(seg_node_stats, pad0) == 60, "seg_node_stats.pad0");
 _Static_assert(offsetof(seg_node_stats, low) == 64, "seg_node_stats.low");
+
+typedef struct seg_tally {
+    uint64_t sum;
+    uint64_t min;
+    uint64_t max;
+    uint32_t bins[48];
+} seg_tally;
+_Static_assert(sizeof(seg_tally) == 216, "seg_tally");
+_Static_assert(offsetof(seg_tally, sum) == 0, "seg_tally.sum");
+_Static_assert(offsetof(seg_tally, min) == 8, "seg_tally.min");
+_Static_assert(offsetof(seg_tally, max) == 16, "seg_tally.max");
+_Static_assert(offsetof(seg_tally, bins) == 24, "seg_tally.bins");
+
+typedef struct seg_node_counter {
+    uint64_t count;
+    uint64_t pad0;
+    seg_tally call;
+    seg_tally before;
+} seg_node_counter;
+_Static_assert(sizeof(seg_node_counter) == 448, "seg_node_counter");
+_Static_assert(offsetof(seg_node_counter, count) == 0, "seg_node_counter.count");
+_Static_assert(offsetof(seg_node_counter, pad0) == 8, "seg_node_counter.pad0");
+_Static_assert(offsetof(seg_node_counter, call) == 16, "seg_node_counter.call");
+_Static_assert(offsetof(seg_node_counter, before) == 232, "seg_node_counter.before");
 
 typedef struct seg_high_bins {
     uint32_t groups[8];

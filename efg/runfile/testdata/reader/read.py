@@ -14,7 +14,7 @@ from columns import M64, Block, need, unzigzag, xxh64
 from events import event_groups
 from groups import Body, Group, Predictions, Words, call, definitions, derived, graph, start
 
-META, STRINGS, SITES, GROUPS, STATISTICS, INDEX, PART, TRACE, EVENTS, TIMES, INDEX_TABLES = range(1, 12)
+META, STRINGS, SITES, GROUPS, STATISTICS, INDEX, PART, TRACE, EVENTS, TIMES, INDEX_TABLES, COUNTERS = range(1, 13)
 SITE, MODULE = 9, 10
 
 
@@ -23,11 +23,12 @@ class File:
         self.data, self.forms = data, forms
         need(data[:8] == b"\x89EFG\r\n\x1a\n", "not a run file")
         self.version, features = struct.unpack("<LL", data[8:16])
-        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~2017 == 0, "version or features")
+        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~4065 == 0, "version or features")
         self.in_call = features & 1
         self.timed = features >> 5 & 1
         self.early = features >> 6 & 1
         self.paths = features >> 10 & 1
+        self.counted = features >> 11 & 1
         need(data[-8:] == b"EFG.END\n", "truncated")
         at, length = self.trailer(features)
         self.tables = None
@@ -118,6 +119,8 @@ class File:
             if kind == STATISTICS:
                 first += ix.take(10)
                 self.times.append((first, ix.take(11), data))
+        self.counters = [data for kind, data in self.blocks if kind == COUNTERS]
+        need(len(self.counters) == (len(self.times) if self.counted else 0), "number of blocks of counters")
         self.traces, first = [], 0
         for kind, data in self.blocks:
             if kind in (TRACE, TIMES):
@@ -372,6 +375,9 @@ def show(f, forms, out):
         for kind, word, words, data in found:
             out.write("definition %d %x [%s] %s\n" % (kind, word, hexes(words), data.hex()))
         times = list(statistics(f, i))
+        states, counted = counters(f, i)
+        if states:
+            out.write("counters %s\n" % " ".join(map(str, states)))
         for j, ((group, member), s, number, pending) in enumerate(streams):
             out.write("thread %d: end %d, %d events, %d dropped, %d words\n" % s[:5])
             if f.exact:
@@ -386,6 +392,7 @@ def show(f, forms, out):
                 out.write(hexes(words) + "\n")
             show_trace(f, number, nodes, events[: timed_events(f, number)], out)
             show_times([t[1:] for t in times if t[0] == j], out)
+            show_counters(counted[j] if counted else [], out)
 
 
 def bin_values(parts):
@@ -500,6 +507,70 @@ def show_trace(f, number, nodes, events, out):
             start = now + gap
             now = start + duration
             out.write("%d to %d\n" % (begin + start, begin + now))
+
+
+def tally_bin(v):
+    return min((v & M64).bit_length(), 47)
+
+
+def tally(block, column, events, form):
+    """Returns sum, minimum, maximum and bins."""
+    low = block.take(column)
+    bins = [0] * 48
+    if form == 1:
+        high, total = block.take(column + 1), block.take(column + 2)
+        return total, low, high, [block.take(column + 3) for _ in range(48)]
+    if events == 1:
+        bins[tally_bin(low)] = 1
+        return low, low, low, bins
+    high = low + block.take(column + 1) & M64
+    first, last, left = tally_bin(low), tally_bin(high), events
+    for i in range(first, last):
+        bins[i] = block.take(column + 3)
+        left -= bins[i]
+    bins[last] = left & 0xFFFFFFFF
+    if first == last:
+        typical = low + high + (events - 2) * (low + (high - low) // 2)
+    else:
+        typical = low + high + sum((n - (i in (first, last))) * (i if i < 2 else 3 << i - 2) for i, n in enumerate(bins) if first <= i <= last)
+    return unzigzag(block.take(column + 2)) + typical & M64, low, high, bins
+
+
+def counters(f, process):
+    """Returns the states of a process's counters, and for each of its streams what was counted."""
+    for (first, count, _), data in zip(f.times, f.counters):
+        if not first <= process < first + count:
+            continue
+        block = Block(data, COUNTERS)
+        number = block.take(0)
+        for at in range(first, process + 1):
+            states = [block.below(0, 8) for _ in range(number)]
+            streams = [stream_counters(block, states) for _ in range(f.processes[at][9])]
+        return states, streams
+    return [], []
+
+
+def stream_counters(block, states):
+    found = []
+    if not any(s & 1 for s in states):
+        return found
+    nodes = block.take(1)
+    for c, state in enumerate(states):
+        at, events = 2 + 10 * c, 0
+        for node in range(nodes if state & 1 else 0):
+            events = events + unzigzag(block.take(at)) & M64
+            if events:
+                form = block.below(at + 1, 2)
+                found.append((node, c, events, tally(block, at + 2, events, form), tally(block, at + 6, events, form)))
+    return sorted(found)
+
+
+def show_counters(counted, out):
+    for node, c, events, *tallies in counted:
+        out.write("counter %d of node %d: %d" % (c, node, events))
+        for total, low, high, bins in tallies:
+            out.write("; %d %d %d %s" % (total, low, high, " ".join(map(str, bins))))
+        out.write("\n")
 
 
 def show_times(times, out):

@@ -1,0 +1,4 @@
+package counters
+
+// perfEventOpen is the number of the system call.
+const perfEventOpen = 298
