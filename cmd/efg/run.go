@@ -63,7 +63,7 @@ nevertheless, and a message says why.`,
 	f.BoolVar(&opt.queries, "queries", false, "also record local queries (MPI_Comm_rank, MPI_Get_count ...)")
 	f.BoolVar(&opt.buffers, "buffers", false, "record buffer addresses, as region and offset")
 	callPathFlag(f, &opt.callpath)
-	f.StringVar(&opt.counters, "counters", "", "count at each call what `NAMES` say, separated by commas: instructions, cycles, task-clock, page-faults, PAPI_L1_DCM ...")
+	f.StringVar(&opt.counters, "counters", "", "count at each call: `NAMES`, separated by commas, as instructions, cycles, PAPI_L1_DCM, task-clock, page-faults")
 	f.BoolVar(&opt.keep, "keep", false, "keep the directory of segments and print its path")
 	f.BoolVar(&opt.require, "require", false, "do not run a command that cannot be recorded; fail if nothing is recorded")
 	replayFlags(cmd, &opt.replay)
