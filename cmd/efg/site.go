@@ -14,11 +14,11 @@ import (
 func newSite() *cobra.Command {
 	return &cobra.Command{
 		Use:   "site DIR",
-		Short: "Write systemd units and Slurm scripts for a site",
+		Short: "Write systemd units, Slurm scripts and a dashboard for a site",
 		Long: `Write what a site needs to record its users' programs without a daemon that they start
-themselves: units for systemd, and prolog, epilog and plugin for Slurm. The files start
-the efg that has written them. docs/systemd.md and docs/slurm.md say where to install
-them.`,
+themselves: units for systemd, prolog, epilog and plugin for Slurm, and a dashboard for
+Grafana. The files start the efg that has written them. docs/systemd.md, docs/slurm.md and
+docs/api.md say where to install them.`,
 		Example: "  efg site site",
 		Args:    argCount(cobra.ExactArgs(1)),
 		RunE:    func(_ *cobra.Command, args []string) error { return writeSite(args[0]) },

@@ -19,7 +19,6 @@ import (
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/daemon"
 	"github.com/efg-tools/efg/internal/jsondoc"
-	"github.com/efg-tools/efg/internal/live"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -36,6 +35,9 @@ type Metrics struct {
 	calls, seconds, sent                                              *prometheus.CounterVec // by procedure
 	requests                                                          *prometheus.CounterVec // by route and status
 	answering                                                         *prometheus.HistogramVec
+	spent, finished                                                   *prometheus.CounterVec // by user, program and state
+	user                                                              string
+	programs                                                          *programs
 
 	sealed chan string // run files whose calls are yet to be counted
 }
@@ -45,7 +47,7 @@ const maxUncounted = 1024
 
 // NewMetrics returns the metrics of what is served.
 func NewMetrics(runs Runs) *Metrics {
-	m := &Metrics{registry: prometheus.NewRegistry(), sealed: make(chan string, maxUncounted)}
+	m := &Metrics{registry: prometheus.NewRegistry(), sealed: make(chan string, maxUncounted), user: labelOf(ownName()), programs: &programs{seen: map[string]bool{}}}
 	f := promauto.With(m.registry)
 	counter := func(name, help string) prometheus.Counter {
 		return f.NewCounter(prometheus.CounterOpts{Name: "efg_sealed_" + name + "_total", Help: help})
@@ -71,7 +73,10 @@ func NewMetrics(runs Runs) *Metrics {
 	m.answering = f.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "efg_http_seconds", Help: "Duration of HTTP requests; of streams of events, how long they were open.", Buckets: prometheus.ExponentialBuckets(0.001, 4, 9),
 	}, []string{"route"})
-	m.registry.MustRegister(&now{runs: runs}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{PidFn: func() (int, error) { return os.Getpid(), nil }}))
+	byProgram := []string{"user", "program", "state"}
+	m.spent = f.NewCounterVec(prometheus.CounterOpts{Name: "efg_core_seconds_total", Help: "Time of all threads in stored runs, computing and in MPI, without MPI_Init and MPI_Finalize."}, byProgram)
+	m.finished = f.NewCounterVec(prometheus.CounterOpts{Name: "efg_finished_runs_total", Help: "Runs that were stored, by how they ended: complete, failed, deadlock or incomplete."}, byProgram)
+	m.registry.MustRegister(&now{runs: runs, user: m.user, programs: m.programs}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{PidFn: func() (int, error) { return os.Getpid(), nil }}))
 	return m
 }
 
@@ -83,6 +88,7 @@ func (m *Metrics) Sealed(sum *daemon.Summary, file string, took time.Duration) {
 	m.bytes.Add(float64(sum.Bytes))
 	m.dropped.Add(float64(sum.Dropped))
 	m.sealing.Observe(took.Seconds())
+	m.finished.WithLabelValues(m.user, m.programs.name(sum.Command), stateOf(sum)).Inc()
 	select {
 	case m.sealed <- file:
 	default:
@@ -121,6 +127,7 @@ func (m *Metrics) count(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
+	m.spend(rep)
 	for i := range rep.Procedures {
 		p := &rep.Procedures[i]
 		if signature.ProcByName(p.Op) == nil {
@@ -173,8 +180,10 @@ func (m *Metrics) answered(route string, status int, took time.Duration) {
 
 // now collects the current state.
 type now struct {
-	runs Runs
-	mu   sync.Mutex
+	runs     Runs
+	user     string
+	programs *programs
+	mu       sync.Mutex
 }
 
 var (
@@ -189,7 +198,7 @@ var (
 
 // Describe implements prometheus.Collector.
 func (n *now) Describe(c chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{storedRuns, storedBytes, storedEvents, runningJobs, processes, liveEvents, problems} {
+	for _, d := range []*prometheus.Desc{storedRuns, storedBytes, storedEvents, runningJobs, processes, liveEvents, problems, runningRanks, runningCalls, runningTime} {
 		c <- d
 	}
 }
@@ -221,23 +230,6 @@ func (n *now) Collect(c chan<- prometheus.Metric) {
 	gauge(runningJobs, float64(len(l.Jobs)))
 	gauge(processes, running, "running")
 	gauge(processes, all-running, "ended")
-	gauge(liveEvents, n.jobEvents(l))
+	gauge(liveEvents, n.collectJobs(l.Jobs, gauge))
 	gauge(problems, float64(len(l.Problems)))
-}
-
-// jobEvents counts what running jobs have done.
-func (n *now) jobEvents(l *jsondoc.RunList) float64 {
-	var paths []string
-	for i := range l.Jobs {
-		if e, err := n.runs.Find(l.Jobs[i].Name); err == nil && e != nil {
-			paths = append(paths, e.Segments...)
-		}
-	}
-	m := live.NewMonitor()
-	defer m.Close()
-	f, err := m.Look(paths)
-	if err != nil { // there are none
-		return 0
-	}
-	return float64(f.Events)
 }

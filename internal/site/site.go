@@ -1,5 +1,5 @@
 // Package site contains the files with which a site offers efg to its users: units for systemd,
-// and scripts and a plugin for Slurm.
+// scripts and a plugin for Slurm, and a dashboard for Grafana.
 package site
 
 import (
@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-//go:embed systemd slurm
+//go:embed systemd slurm grafana
 var files embed.FS
 
 // installed is where the files expect the program.
