@@ -27,6 +27,7 @@ type daemonOptions struct {
 	store, spool string
 	keepFor, max string
 	merge        string
+	tables       string
 	quiet        time.Duration
 	http         httpOptions
 	all          allUsersOptions
@@ -77,6 +78,7 @@ each user whose programs record, and each user sees only their own runs.`,
 	f.StringVar(&opt.keepFor, "keep", "", "how long to keep runs, as in 30d or 12h (default forever)")
 	f.StringVar(&opt.max, "max", "", "maximum space for runs, as in 50GB; the oldest are removed (default unlimited)")
 	f.StringVar(&opt.merge, "merge", "256MiB", "merge the parts of a run from several machines if their total size is at most this; or off")
+	f.StringVar(&opt.tables, "tables", "", "add each stored run to this `DIRECTORY` of Parquet files, as efg export --append does")
 	f.StringVar(&opt.time, "time", "stats", "times to record, as for efg run")
 	f.StringVar(&opt.polls, "polls", "exact", "how to record unsuccessful polls, as for efg run")
 	f.BoolVar(&opt.queries, "queries", false, "also record local queries")
@@ -150,6 +152,18 @@ func runDaemon(ctx context.Context, opt *daemonOptions, errOut io.Writer) error 
 	defer source.Close()
 	metrics := httpapi.NewMetrics(source)
 	metrics.Workers = newWorkers()
+	sealed := metrics.Sealed
+	if opt.tables != "" {
+		keeper, err := newTableKeeper(opt.tables, store, log)
+		if err != nil {
+			return usageError("--tables %s: %w", opt.tables, err)
+		}
+		defer inBackground(ctx, keeper.work)()
+		sealed = func(sum *daemon.Summary, file string, took time.Duration) {
+			metrics.Sealed(sum, file, took)
+			keeper.changed()
+		}
+	}
 	notify := newNotifier(log)
 	defer context.AfterFunc(ctx, notify.stopping)()
 	build := newBackgroundBuild(ctx, errOut)
@@ -160,7 +174,7 @@ func runDaemon(ctx context.Context, opt *daemonOptions, errOut io.Writer) error 
 			backs, building, err := build.now()
 			return opt.howToRecord((&hook.Hook{Backs: backs}).BackVar(), building), err
 		},
-		Log: log, Sealed: metrics.Sealed, SealFailed: metrics.Failed, LeftOut: metrics.LeftOut,
+		Log: log, Sealed: sealed, SealFailed: metrics.Failed, LeftOut: metrics.LeftOut,
 		Reader: hook.Reader,
 		Ready:  notify.ready, Works: notify.works,
 		Serve: func(s *daemon.Store, spool *daemon.Spool) (daemon.Served, func(), error) {
@@ -175,6 +189,20 @@ func runDaemon(ctx context.Context, opt *daemonOptions, errOut io.Writer) error 
 		return &exitError{2, err}
 	}
 	return err
+}
+
+// inBackground starts work, and returns what ends it.
+func inBackground(ctx context.Context, work func(context.Context)) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		work(ctx)
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
 }
 
 // howToRecord returns the hook's settings, which efg run would put into the environment.

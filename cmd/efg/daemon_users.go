@@ -67,7 +67,7 @@ func (opt *daemonOptions) checkAllUsers(cmd *cobra.Command) error {
 	if _, err := opt.check(); err != nil {
 		return err
 	}
-	for _, name := range []string{"token", "tls-cert", "tls-key", "child"} {
+	for _, name := range []string{"token", "tls-cert", "tls-key", "tables", "child"} {
 		if cmd.Flags().Changed(name) {
 			return usageError("--%s: cannot be set for all users at once", name)
 		}
