@@ -8,7 +8,8 @@ import (
 
 // Checkpoints are positions in a long stream from which a walk can begin. They are where the
 // stream visits one particular node, the head of a loop: in a regular program the distances
-// between checkpoints are equal, so the checkpoints can be folded.
+// between checkpoints are equal, so the checkpoints can be folded. The event before a checkpoint
+// is an outermost one: none is inside a call.
 type Checkpoints struct {
 	// Events is for each checkpoint the number of events before it.
 	Events *seq.Seq
@@ -66,13 +67,15 @@ func MakeCheckpoints(s *Stream, defs []Def, distance uint64) (*Checkpoints, erro
 	}
 	m := newCheckpointMaker(s)
 	w := s.Walk(defs)
-	head, every := headOf(s, distance)
+	depths := depthsOf(s.Nodes)
+	head, every := headOf(s, distance, depths)
 	passed, last := uint64(0), uint64(0)
 	for w.Next() {
 		if w.cur == head {
 			passed++
 		}
-		if (w.cur == head && passed >= every && w.seq-last >= distance/2) || w.seq-last >= 8*distance {
+		due := w.cur == head && passed >= every && w.seq-last >= distance/2 || w.seq-last >= 8*distance
+		if due && depthAt(depths, w.cur) == 0 {
 			m.add(w)
 			passed, last = 0, w.seq
 		}
@@ -83,14 +86,14 @@ func MakeCheckpoints(s *Stream, defs []Def, distance uint64) (*Checkpoints, erro
 	return m.checkpoints(), nil
 }
 
-// headOf chooses the node that is visited least, but often enough, and returns the number of
-// visits between checkpoints.
-func headOf(s *Stream, distance uint64) (head int, every uint64) {
+// headOf chooses the node of outermost calls that is visited least, but often enough, and returns the
+// number of visits between checkpoints.
+func headOf(s *Stream, distance uint64, depths []uint8) (head int, every uint64) {
 	visits := s.Visits()
 	want := s.Events / distance
 	head = -1
 	for i, v := range visits {
-		if v >= want && (head < 0 || v < visits[head]) {
+		if v >= want && (head < 0 || v < visits[head]) && depthAt(depths, i) == 0 {
 			head = i
 		}
 	}

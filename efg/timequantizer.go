@@ -180,8 +180,9 @@ func (s *Stream) Quantize(parts uint32, boundNS uint64) error {
 		from[i] = nodeClock{t.Gap.Iter(), t.Dur.Iter()}
 	}
 	ahead := int64(0)
+	depths, nesting := depthsOf(s.Nodes), Nesting[int64]{}
 	w := s.Walk(nil)
-	for range s.TimedEvents() {
+	for seq := range s.TimedEvents() {
 		if !w.step() {
 			break
 		}
@@ -191,6 +192,7 @@ func (s *Stream) Quantize(parts uint32, boundNS uint64) error {
 		if !ok1 || !ok2 {
 			return fmt.Errorf("%w: node %d has no more", ErrTimes, n)
 		}
+		ahead, _ = nesting.Enter(depthAt(depths, n), seq, ahead)
 		gap, ahead = q.Round(gap, ahead)
 		dur, ahead = q.Round(dur, ahead)
 		out[n].Gap.Append(gap)

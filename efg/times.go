@@ -208,6 +208,8 @@ type Clock struct {
 	timed       uint64 // events that have times
 	checkpoints seq.Iter
 	nodes       []nodeClock
+	depths      []uint8
+	nesting     Nesting[uint64] // of now
 	warp        warpReader
 }
 
@@ -225,6 +227,7 @@ func (s *Stream) ClockFrom(n uint64) (*Clock, error) {
 	}
 	timed := s.TimedEvents()
 	c := &Clock{stream: s, trace: *s.Trace, fraction: s.Trace.Clock.fraction(s.Trace.Begin), nodes: make([]nodeClock, len(s.Nodes)), end: timed, timed: timed}
+	c.depths = depthsOf(s.Nodes)
 	checkpoint, events, marked := s.Checkpoints.find(min(n, timed))
 	if s.parts == nil || len(s.Nodes) > 0 && s.Nodes[0].Times != nil {
 		return c, c.whole(checkpoint, events, marked)
@@ -254,10 +257,8 @@ func (c *Clock) whole(checkpoint, events uint64, marked bool) error {
 		}
 		n := &c.nodes[i]
 		n.gap, n.dur = t.Gap.Iter(), t.Dur.Iter()
-		for range from[i] {
-			if _, _, err := c.take(uint32(i)); err != nil {
-				return err
-			}
+		if err := c.pass(uint32(i), from[i]); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -287,17 +288,16 @@ func (c *Clock) load() error {
 func (c *Clock) Now() uint64 { return c.trace.after(c.now, 2*int64(c.seq)-1, &c.warp) }
 
 // Elapsed is how long a stream with traced times took, from the beginning of its clock to the end
-// of its last event that has times. Of a long stream it reads the last part.
+// of its last event that has times. Of a long stream it reads the last part. If calls were made
+// inside others, it is the last outermost event.
 func (s *Stream) Elapsed() (uint64, error) {
 	c, err := s.ClockFrom(s.Events)
 	if err != nil {
 		return 0, err
 	}
 	for i := range c.nodes {
-		for range c.nodes[i].gap.left {
-			if _, _, err := c.take(uint32(i)); err != nil {
-				return 0, err
-			}
+		if err := c.pass(uint32(i), c.nodes[i].gap.left); err != nil {
+			return 0, err
 		}
 	}
 	return c.trace.after(c.now, 2*int64(s.Events)-1, &c.warp), nil
@@ -312,24 +312,48 @@ func (c *Clock) Next(node uint32) (start, end uint64, err error) {
 			return 0, 0, err
 		}
 	}
-	start, end, err = c.take(node)
-	position := 2 * int64(c.seq)
-	c.seq++
+	gap, dur, err := c.take(node)
+	before, first := c.now, c.seq
+	if c.depths != nil {
+		before, first = c.nesting.Enter(int(c.depths[node]), c.seq, c.now)
+	}
+	start = before + gap
+	c.now = start + dur
+	end = c.now
 	if c.trace.Correction == nil {
+		c.seq++
 		return c.trace.Clock.Since(start, c.fraction), c.trace.Clock.Since(end, c.fraction), err
 	}
-	return c.trace.after(start, position, &c.warp), c.trace.after(end, position+1, &c.warp), err
+	position, begins := 2*int64(c.seq), 2*int64(first)
+	if first < c.seq {
+		begins-- // before those inside it
+	}
+	c.seq++
+	return c.trace.after(start, begins, &c.warp), c.trace.after(end, position+1, &c.warp), err
 }
 
-// take moves the clock on by an event of a node, and returns its start and its end in ticks.
-func (c *Clock) take(node uint32) (start, end uint64, err error) {
+// pass moves the clock on by so many events of a node, without their order: outermost events are
+// one after the other, and all others are inside of them.
+func (c *Clock) pass(node uint32, events uint64) error {
+	for range events {
+		gap, dur, err := c.take(node)
+		if err != nil {
+			return err
+		}
+		if depthAt(c.depths, int(node)) == 0 {
+			c.now += gap + dur
+		}
+	}
+	return nil
+}
+
+// take returns the next times of a node, in ticks.
+func (c *Clock) take(node uint32) (gap, dur uint64, err error) {
 	n := &c.nodes[node]
 	gap, ok1 := n.gap.Next()
 	dur, ok2 := n.dur.Next()
 	if !ok1 || !ok2 {
 		return 0, 0, fmt.Errorf("%w: node %d has no more", ErrTimes, node)
 	}
-	begin := c.now + gap
-	c.now = begin + dur
-	return begin, c.now, nil
+	return gap, dur, nil
 }

@@ -12,7 +12,7 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	b = strconv.AppendUint(b, e.Seq, 10)
 	b = e.appendEvent(b, jsonStyle)
 	start, end, ok := e.Times()
-	if !ok && !e.Header().ByPMPI() {
+	if !ok && !e.Header().ByPMPI() && e.Depth() == 0 {
 		return b
 	}
 	b = b[:len(b)-len(jsonStyle.end)]
@@ -20,7 +20,15 @@ func (e *Event) AppendJSON(b []byte) []byte {
 		b = strconv.AppendInt(append(b, `,"t0":`...), start, 10)
 		b = strconv.AppendInt(append(b, `,"t1":`...), end, 10)
 	}
-	return append(e.node.appendPMPI(b), jsonStyle.end...)
+	return append(e.node.appendDepth(e.node.appendPMPI(b)), jsonStyle.end...)
+}
+
+// appendDepth appends, in JSON, how many calls the call was made inside of, if any.
+func (n *node) appendDepth(b []byte) []byte {
+	if d := n.header.Depth(); d > 0 {
+		b = strconv.AppendInt(append(b, `,"depth":`...), int64(d), 10)
+	}
+	return b
 }
 
 // AppendJSONArguments appends the object with the event's arguments, "args" in AppendJSON.

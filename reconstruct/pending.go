@@ -100,7 +100,7 @@ func (c *Pending) AppendJSON(b []byte) []byte {
 	if at := c.data.At(c.stream.process.proc); at != 0 {
 		b = strconv.AppendInt(append(b, `,"since":`...), at, 10)
 	}
-	return append(e.node.appendPMPI(b), "}}\n"...)
+	return append(e.node.appendDepth(e.node.appendPMPI(b)), "}}\n"...)
 }
 
 // AppendJSONArguments appends the object with the call's arguments, "args" in AppendJSON.

@@ -274,6 +274,9 @@ func (e *Event) Op() string { return e.node.op() }
 // Header returns language, variant and error class.
 func (e *Event) Header() signature.Header { return e.node.header }
 
+// Depth is the number of calls that the call was made inside of; see signature.Header.
+func (e *Event) Depth() int { return e.node.header.Depth() }
+
 // Failed reports whether the call returned an error.
 func (e *Event) Failed() bool { return e.node.header.ErrorClass() != 0 }
 

@@ -88,7 +88,7 @@ func (t *tracker) after(e *Event) {
 			t.settle(e.Request(i))
 		}
 	}
-	if n.requestsVec {
+	if n.requestsVec && n.header.Depth() == 0 { // the arrays of calls inside others are recorded in full
 		t.leave(e, done)
 	}
 }

@@ -42,6 +42,8 @@ const (
 
 	Unknown uint64 = ConstBit + 321 // EFG_UNKNOWN: a handle that no recorded call created, or that of a completed request
 	Freed   uint64 = ConstBit + 322 // EFG_FREED: a handle that the program has freed
+
+	NotReturned uint64 = ConstBit + 323 // EFG_NOT_RETURNED: in place of an error class: the call was left by longjmp or an exception
 )
 
 // IsConst reports whether w is the word of a constant.
@@ -195,6 +197,21 @@ func (h Header) ByPMPI() bool { return h&pmpiBit != 0 }
 
 // AsByPMPI returns the header of such a call.
 func (h Header) AsByPMPI() Header { return h | pmpiBit }
+
+// MaxDepth is the depth that headers have of calls that are this deep or deeper.
+const MaxDepth = 7
+
+const depthShift = 21
+
+// Depth is the number of recorded calls that the call was made inside of, from callbacks of the
+// program; MaxDepth stands for more, too. The event of the call around it is the next one of its
+// thread with a smaller depth.
+func (h Header) Depth() int { return int(h >> depthShift & MaxDepth) }
+
+// AtDepth returns the header of such a call.
+func (h Header) AtDepth(depth int) Header {
+	return h&^(MaxDepth<<depthShift) | Header(min(depth, MaxDepth))<<depthShift
+}
 
 // WithoutError returns the header of a call that succeeded, or has not returned yet.
 func (h Header) WithoutError() Header { return h & (1<<32 - 1) }

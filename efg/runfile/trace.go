@@ -7,6 +7,7 @@ import (
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/block"
+	"github.com/efg-tools/efg/signature"
 )
 
 // A times block holds the times of each event: of all streams of a few ranks,
@@ -197,8 +198,10 @@ func (w *timesWriter) put(c *block.Columns) error {
 		if t == nil || t.Gap.Len() < to[i] || t.Dur.Len() < to[i] || to[i] < from[i] {
 			return fmt.Errorf("%w: node %d has not %d", efg.ErrTimes, i, to[i])
 		}
-		w.putIntervals(c, timesGap, &w.nodes[i].gap, to[i]-from[i])
-		w.putIntervals(c, timesDur, &w.nodes[i].dur, to[i]-from[i])
+		took := w.putIntervals(c, timesGap, &w.nodes[i].gap, to[i]-from[i]) + w.putIntervals(c, timesDur, &w.nodes[i].dur, to[i]-from[i])
+		if signature.Header(s.Nodes[i].Words[0]).Depth() == 0 { // others are in the times of these
+			w.clock += took
+		}
 	}
 	w.part++
 	return nil
@@ -211,11 +214,11 @@ func sum(list []uint64) (n uint64) {
 	return n
 }
 
-// putIntervals appends the next count intervals of a sequence.
-func (w *timesWriter) putIntervals(c *block.Columns, column int, it *efg.TimeIter, count uint64) {
+// putIntervals appends the next count intervals of a sequence, and returns their sum.
+func (w *timesWriter) putIntervals(c *block.Columns, column int, it *efg.TimeIter, count uint64) (sum uint64) {
 	for range count {
 		ticks, _ := it.Next()
-		w.clock += ticks
+		sum += ticks
 		if n, ok := w.intervals.Number(ticks); ok && n+1 != 0 {
 			c.Put(column, n+1)
 			continue
@@ -223,6 +226,7 @@ func (w *timesWriter) putIntervals(c *block.Columns, column int, it *efg.TimeIte
 		c.Put(column, 0)
 		c.Put(timesOther, ticks)
 	}
+	return sum
 }
 
 // wantedTimes says which times of a stream, or of a part of it, are to be taken from a block.

@@ -296,7 +296,7 @@ func symbolText(y seq.Symbol, form seq.Form) string {
 var languageNames = []string{"c", "fortran", "f08"}
 
 // headerText represents a header except for its number of words and whether polls are only
-// counted: procedure, language unless it is C, large, pmpi, error class. A header of another
+// counted: procedure, language unless it is C, large, pmpi, depth, error class. A header of another
 // form is a number.
 func headerText(w uint64) string {
 	h := signature.Header(w)
@@ -308,6 +308,7 @@ func headerText(w uint64) string {
 	if h.ByPMPI() {
 		made = made.AsByPMPI()
 	}
+	made = made.AtDepth(h.Depth())
 	if p == nil || int(h.Lang()) >= len(languageNames) || made != h {
 		return fmt.Sprintf("%#x", w)
 	}
@@ -320,6 +321,9 @@ func headerText(w uint64) string {
 	}
 	if h.ByPMPI() {
 		s += " pmpi"
+	}
+	if d := h.Depth(); d != 0 {
+		s += fmt.Sprintf(" depth:%d", d)
 	}
 	if c := h.ErrorClass(); c != 0 {
 		s += fmt.Sprintf(" error:%d", c)

@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -156,20 +157,37 @@ func (p *parser) header() (uint64, error) {
 			break
 		}
 	}
-	large, pmpi, class := p.option("large"), p.option("pmpi"), uint64(0)
-	if p.more() {
-		if c, ok := strings.CutPrefix(p.fields[p.next].text, "error:"); ok {
-			p.next++
-			if class, err = strconv.ParseUint(c, 10, 16); err != nil {
-				return 0, p.errorf("%q is no error class", c)
-			}
-		}
+	large, pmpi := p.option("large"), p.option("pmpi")
+	depth, err := p.numbered("depth:", signature.MaxDepth)
+	if err != nil {
+		return 0, err
+	}
+	class, err := p.numbered("error:", math.MaxUint16)
+	if err != nil {
+		return 0, err
 	}
 	h := signature.MakeHeader(proc.ID, lang, large, 0, uint16(class))
 	if pmpi {
 		h = h.AsByPMPI()
 	}
-	return uint64(h), nil
+	return uint64(h.AtDepth(int(depth))), nil
+}
+
+// numbered reads the number after a prefix, if the next field has that; otherwise it is 0.
+func (p *parser) numbered(prefix string, most uint64) (uint64, error) {
+	if !p.more() {
+		return 0, nil
+	}
+	text, ok := strings.CutPrefix(p.fields[p.next].text, prefix)
+	if !ok {
+		return 0, nil
+	}
+	p.next++
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || n > most {
+		return 0, p.errorf("%s%q is no number up to %d", prefix, text, most)
+	}
+	return n, nil
 }
 
 // counted reads polls:N, if it is there, and returns the header of such polls.

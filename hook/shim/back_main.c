@@ -88,22 +88,40 @@ static pthread_key_t thread_key;
 /* A call from a later destructor of the thread creates a new state. */
 static void thread_ends(void *state)
 {
-    bk_thread *b = state;
-    b->t->user = NULL;
-    bk_replay_thread_ends(b);
-    bk_scratch_free(b);
-    bk_last_free(b);
-    free(b);
+    bk_replay_thread_ends(state);
+    for (efg_stream *t = ((bk_thread *)state)->t; t != NULL; t = t->inner) {
+        bk_thread *b = t->user;
+        if (b == NULL) continue;
+        t->user = NULL;
+        bk_scratch_free(b);
+        bk_last_free(b);
+        free(b);
+    }
 }
 
+/* Nested calls do not follow a recording, whose events are in the order in which
+ * calls return. */
 bk_cold bk_thread *bk_thread_new(efg_stream *t)
 {
     bk_thread *b = calloc(1, sizeof *b);
     if (b == NULL) return NULL;
     b->t = t;
     t->user = b;
+    if (t->depth != 0) return b;
     pthread_setspecific(thread_key, b);
     bk_replay_thread(b);
+    return b;
+}
+
+bk_cold bk_thread *bk_enter_nested(void *frame, const void *site)
+{
+    const void *from = efg_tls.guard != NULL ? efg_nested_from(frame, site) : NULL;
+    efg_stream *t = from != NULL && !bk_in_mpi(from) ? efg_enter_nested(frame) : NULL;
+    if (t == NULL) return NULL;
+    bk_thread *b = bk_thread_of(t);
+    if (b == NULL) efg_leave(t);
+    /* To readers, EFG_SAME is the array of the last outermost call. */
+    else if (t->depth != 0 && b->last != NULL) b->last->valid = false;
     return b;
 }
 

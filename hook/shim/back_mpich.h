@@ -6,9 +6,9 @@
 
 #define BK_FAMILY "mpich"
 
-/* Prefixes of the names of files that are parts of the library: it is a single
- * file. */
-#define BK_PARTS ""
+/* Prefixes of the names of files that are parts of the library: those for Fortran
+ * and C++ of MPICH, Intel MPI and Cray MPICH. */
+#define BK_PARTS "libmpichf", "libmpichcxx", "libmpifort", "libmpicxx", "libmpif"
 
 /* Bytes received, as MPI_Get_count with MPI_BYTE would say: 63 bits in two
  * fields, whose lowest bit of the upper half is the cancelled mark. */

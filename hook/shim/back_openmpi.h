@@ -5,7 +5,8 @@
 #define BK_FAMILY "openmpi"
 
 /* Prefixes of the names of files that are parts of the library. */
-#define BK_PARTS "mca_", "libmca_", "libopen-pal", "libopen-rte", "libopen_mpi"
+#define BK_PARTS "mca_", "libmca_", "libopen-pal", "libopen-rte", "libopen_mpi", "libmpi_mpifh", \
+                 "libmpi_usempi", "libmpi_cxx", "libmpi_java"
 
 /* Bytes received, as MPI_Get_count with MPI_BYTE would say. The field has had
  * this offset since Open MPI 1.5. */

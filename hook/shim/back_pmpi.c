@@ -1,6 +1,6 @@
-/* Calls by PMPI_ names that are not made inside a recorded call. The MPI library
- * and its parts use these names, too, on threads of their own and in procedures
- * that are not recorded: these calls are not the program's. */
+/* Which calls are the program's. The MPI library and its parts make calls, too: by
+ * PMPI_ names on threads of their own and in procedures that are not recorded, and by
+ * either name inside recorded calls. */
 #define _GNU_SOURCE
 #include "back_pmpi.h"
 
@@ -39,7 +39,7 @@ static bool of_mpi(const void *caller)
     return false;
 }
 
-int bk_enter_pmpi(const void *caller)
+bool bk_in_mpi(const void *caller)
 {
     uint64_t at = (uint64_t)(uintptr_t)caller;
     _Atomic uint64_t *place = &callers[at * 0x9E3779B97F4A7C15ull >> 58];
@@ -48,5 +48,7 @@ int bk_enter_pmpi(const void *caller)
         known = at << 1 | of_mpi((const char *)caller - 1);
         atomic_store_explicit(place, known, memory_order_relaxed);
     }
-    return !(known & 1) && efg_enter_by_pmpi();
+    return known & 1;
 }
+
+int bk_enter_pmpi(const void *caller) { return !bk_in_mpi(caller) && efg_enter_by_pmpi(); }

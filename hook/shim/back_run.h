@@ -31,11 +31,15 @@
 #define BK_HOW_LARGE(how) ((how) >> 18 & 1)
 #define BK_HOW_TS(how)    ((how) >> 19 & 1)
 
-/* The thread's state if this call is to be recorded, otherwise NULL. */
-static inline bk_thread *bk_enter(void *frame)
+/* bk_enter, while another wrapper of the thread appears to be active. */
+bk_thread *bk_enter_nested(void *frame, const void *site);
+
+/* The thread's state if this call, which returns to site, is to be recorded,
+ * otherwise NULL. */
+static inline bk_thread *bk_enter(void *frame, const void *site)
 {
     efg_stream *t = efg_enter_at(frame);
-    if (bk_unlikely(t == NULL)) return NULL;
+    if (bk_unlikely(t == NULL)) return bk_enter_nested(frame, site);
     bk_thread *b = bk_thread_of(t);
     if (bk_unlikely(b == NULL)) efg_leave(t);
     return b;

@@ -90,6 +90,7 @@ typedef struct efg_schema {
     uint8_t n;                      /* number of words, including the three of the site */
     uint8_t slot;                   /* the slot word; 0: none */
     uint8_t poll;                   /* the word that is 0 if nothing was found; 0: not a poll */
+    uint32_t results;               /* bits of the words that the call returns */
     uint8_t kind[EFG_MAX_WORDS];
 } efg_schema;
 
@@ -98,6 +99,8 @@ extern const unsigned efg_nschemas;
 
 #define EFG_OP(header)     ((unsigned)(header) & 0xffff)
 #define EFG_NWORDS(header) ((unsigned)((header) >> 24) & 0xff)
+#define EFG_DEPTH_SHIFT 21          /* in a header: number of calls around the call; */
+#define EFG_DEEPEST 7               /* or more */
 #define EFG_COUNTED        ((uint64_t)1 << 19) /* in a header: of polls that are only counted */
 
 /* ---- core_tools.c: libraries preloaded before this one ---- */

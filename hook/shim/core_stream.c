@@ -5,6 +5,7 @@
 #include "core_clock.h"
 #include "core_fast.h"
 #include "core_place.h"
+#include "core_stream.h"
 #include "setting.h"
 #include "xxh64.h"
 
@@ -15,18 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { FIRST_PLACES = 256, MAX_DEPTH = 1000 };
-
-typedef struct stream {
-    efg_stream pub;             /* first: wrappers hold a pointer to it */
-    seg_stream *seg;
-    graph *graph;
-    bool stopped;               /* out of space */
-    bool counts;                /* failed polls are only counted */
-    bool special;               /* either of these */
-    uint64_t last_end;          /* ticks */
-    efg_counters *counters;     /* with EFG_TALLIED; or NULL */
-} stream;
+enum { FIRST_PLACES = 256, MAX_PATH = 1000 };
 
 __thread struct efg_tls efg_tls __attribute__((tls_model("initial-exec")));
 void *const *efg_real[2];
@@ -84,6 +74,7 @@ static stream *open_stream(void)
         efg_tls.failed = true;
         return NULL;
     }
+    s->outermost = s;
     s->pub.w = s->seg->words;
     s->pub.call_tick = &s->seg->call_tick;
     s->counts = s->special = count_polls;
@@ -102,6 +93,7 @@ static void thread_ends(void *arg)
     if (getpid() == owner && s->seg->state == EFG_END_OPEN)
         s->seg->state = EFG_END_THREAD;
     efg_tls.s = NULL;
+    efg_tls.nested = NULL;
     if (getpid() == owner) {
         counters_close(s->counters);
         s->counters = NULL;
@@ -193,7 +185,10 @@ static int count_all(const stream *s, const seg_node *p)
     return count_times(s, p);
 }
 
-static void stop(stream *s) { s->stopped = s->special = true; }
+static void stop(stream *s)
+{
+    s->outermost->stopped = s->outermost->special = true;
+}
 
 static unsigned poll_word(uint64_t header)
 {
@@ -220,15 +215,18 @@ static void count_poll(stream *s)
         s->last_end = s->seg->last_tick = s->pub.t1;
 }
 
-/* For a special stream: reports whether the event was handled without adding it. */
+/* For a special stream: reports whether the event was handled without adding it. A
+ * poll with calls inside is not only counted, because theirs precede its event. */
 static __attribute__((noinline)) bool put_aside(stream *s)
 {
-    s->pub.counted = !s->stopped && s->counts && found_nothing(s->pub.w);
+    bool encloses = nested_record(s), stopped = s->outermost->stopped;
+    s->special = s->counts || stopped || s->pub.depth != 0;
+    s->pub.counted = !stopped && s->counts && !encloses && found_nothing(s->pub.w);
     if (s->pub.counted)
         count_poll(s);
-    else if (s->stopped)
+    else if (stopped)
         s->seg->dropped++;
-    return s->pub.counted || s->stopped;
+    return s->pub.counted || stopped;
 }
 
 static __attribute__((noinline)) void add_counted(stream *s)
@@ -366,7 +364,7 @@ static uint32_t read_options(void)
     const char *q = efg_setting("EFG_QUERIES"), *b = efg_setting("EFG_BUFFERS"), *p = efg_setting("EFG_POLLS");
     const char *c = efg_setting("EFG_CALLPATH");
     long depth = c != NULL ? strtol(c, NULL, 10) : 0;
-    path_depth = depth > 0 && depth <= MAX_DEPTH ? (unsigned)depth : 0;
+    path_depth = depth > 0 && depth <= MAX_PATH ? (unsigned)depth : 0;
     count_polls = p != NULL && strcmp(p, "totals") == 0;
     return (q != NULL && *q == '1' ? 1u : 0) | (b != NULL && *b == '1' ? 2u : 0)
            | (count_polls ? 16u : 0) | path_depth << 16;

@@ -2,7 +2,8 @@
  * (docs/internals.md) and keeps the event flow graph in the segment, a mapped
  * file that is readable at every moment (internal/segment/FORMAT.md).
  *
- * Use, in a wrapper, by the outermost MPI call of a thread only:
+ * Use, in a wrapper, by the outermost MPI call of a thread (for calls inside of it see
+ * efg_enter_nested):
  *
  *     efg_stream *t = efg_enter();            NULL: nested, switched off, ...
  *     if (!t) return real(...);
@@ -65,6 +66,7 @@ typedef struct efg_stream {
     uint64_t *call_tick;    /* t0 while the call is in progress, for readers; or 0 */
     uint64_t id;            /* of the object that the event makes, or 0 */
     efg_slots *slots;       /* the slots that the slot of the newest object is from */
+    uint32_t depth;         /* number of recorded calls around the calls of this stream: 0 for a thread's */
     void *user;             /* the back end's per-thread state */
     efg_place *places;      /* callsites seen; open addressing */
     uint32_t places_size;   /* a power of two, or 0 */
@@ -74,6 +76,8 @@ typedef struct efg_stream {
     bool counted;           /* the last event was a poll that is only counted */
     struct efg_paths *paths;    /* of calls, if they are recorded: then places is empty; or NULL */
     struct efg_tools *tools;    /* what is known about libraries preloaded before this one; or NULL */
+    struct efg_stream *inner;   /* the thread's next stream, for calls inside those of this one; or NULL */
+    char *outer;            /* with a depth: frame of the wrapper of the call around the present one */
     efg_vecref vec[EFG_MAX_WORDS];
 } efg_stream;
 
@@ -101,8 +105,9 @@ enum efg_end { EFG_END_OPEN, EFG_END_THREAD, EFG_END_FINALIZED, EFG_END_EXIT };
 
 /* A thread's part of the recorder. */
 struct efg_tls {
-    char *guard;            /* frame of the outermost active wrapper */
+    char *guard;            /* frame of the innermost active wrapper */
     efg_stream *s;
+    efg_stream *nested;     /* the stream of that wrapper, if it is inside another one; otherwise NULL */
     void *const *real;      /* with s: the functions to which calls are passed on, by slot */
     bool failed;            /* no stream is available */
     bool by_pmpi;           /* the next wrapper is entered for a PMPI_ name; then s is */
@@ -118,14 +123,11 @@ extern unsigned char efg_timing;
 efg_stream *efg_first_call(void *frame);    /* efg_enter_at's rare case */
 
 /* For the outermost call of this thread returns its stream (created at the first
- * call), otherwise NULL. frame is __builtin_frame_address(0) of the wrapper: a
- * call is nested while an outer wrapper's frame lies above it, so that an error
- * handler that leaves MPI with longjmp or a C++ exception does not switch the
- * thread off for good. */
+ * call), otherwise NULL. frame is __builtin_frame_address(0) of the wrapper. */
 static inline efg_stream *efg_enter_at(void *frame)
 {
     if (__builtin_expect(atomic_load_explicit(&efg_off, memory_order_relaxed), 0)
-        || (char *)frame < efg_tls.guard)
+        || __builtin_expect(efg_tls.guard != NULL, 0))
         return NULL;
     if (__builtin_expect(efg_tls.s == NULL, 0))
         return efg_first_call(frame);
@@ -134,10 +136,25 @@ static inline efg_stream *efg_enter_at(void *frame)
 }
 #define efg_enter() efg_enter_at(__builtin_frame_address(0))
 
+/* The same for a call of the program while a wrapper appears to be active (the
+ * guard is set). Inside of that wrapper's call to MPI it is a nested call, with a
+ * stream of its own; so is its event, which precedes that of the call around it.
+ * But an error handler may have left MPI with longjmp or a C++ exception: then the
+ * calls that were left are recorded first, as calls that did not return. */
+efg_stream *efg_enter_nested(void *frame);
+
+/* Where such a call, whose wrapper returns to site, comes from if site is in a library preloaded
+ * before this one: the call of that library. NULL if unknown. Otherwise it is site. */
+const void *efg_nested_from(const void *frame, const void *site);
+
+void efg_leave_nested(efg_stream *t);
+
 static inline void efg_leave(efg_stream *t)
 {
-    (void)t;
-    efg_tls.guard = NULL;
+    if (__builtin_expect(t->depth != 0, 0))
+        efg_leave_nested(t);
+    else
+        efg_tls.guard = NULL;
 }
 
 /* The MPI library's functions, for calls by MPI_ names and by PMPI_ names. Must

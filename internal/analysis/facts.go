@@ -19,8 +19,12 @@ type Node struct {
 	Visits uint64          // events, or polls that are only counted
 	Volume Volume
 	Sizes  []SizeBin // of what Volume is the sum of; shared, not to be modified
-	// Stats are the times of the events, nil if there are none.
+	Depth  int       // number of calls that the calls were made inside of
+	// Stats are the times of the events, nil if there are none. The sum of the calls' times is without
+	// those of the calls inside them, which are in their minimum, maximum and histogram. The time before calls inside others is 0.
 	Stats *efg.Stats
+	// Inclusive is the sum of the times of the calls with those inside them, ns.
+	Inclusive uint64
 }
 
 // Setup reports whether the node's calls begin or end MPI.
@@ -61,7 +65,22 @@ func (p *Process) Nodes(i int) ([]Node, error) {
 			return nil, err
 		}
 	}
-	return list, nil
+	return list, s.addTimes(list)
+}
+
+// addTimes adds the times of the nodes' calls to their facts.
+func (s *stream) addTimes(list []Node) error {
+	own, err := s.ownTimes()
+	for k := range list {
+		n := &list[k]
+		if n.Stats = s.Nodes[k].Stats; n.Stats != nil {
+			n.Inclusive = n.Stats.Dur.Sum
+		}
+		if own != nil {
+			n.Stats = own[k]
+		}
+	}
+	return err
 }
 
 func (s *stream) describe(k int, n *Node) error {
@@ -69,7 +88,8 @@ func (s *stream) describe(k int, n *Node) error {
 	header := signature.Header(from.Words[0])
 	*n = Node{
 		Number: k, Proc: procOf(from), Class: signature.OtherOps,
-		Site: s.process.Callsite(from.Words[1]), Comm: from.Words[signature.ObjectWord], Error: header.ErrorClass(), Visits: s.visits[k], Stats: from.Stats,
+		Site: s.process.Callsite(from.Words[1]), Comm: from.Words[signature.ObjectWord], Error: header.ErrorClass(), Visits: s.visits[k],
+		Depth: header.Depth(),
 	}
 	if n.Proc != nil {
 		n.Op, n.Class = n.Proc.Name, n.Proc.MTF[0]

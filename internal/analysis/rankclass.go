@@ -139,15 +139,12 @@ func (c *rankClass) describe(p *Process, i int) ([]Node, error) {
 	}
 	s := p.streams[i]
 	list := append([]Node(nil), c.nodes[i]...)
-	for k := range list {
-		list[k].Stats = s.Nodes[k].Stats
-	}
 	for _, k := range c.own[i] {
 		if err := s.describe(k, &list[k]); err != nil {
 			return nil, err
 		}
 	}
-	return list, nil
+	return list, s.addTimes(list)
 }
 
 func (c *rankClass) find() error {

@@ -209,7 +209,7 @@ func (s *stream) propagateArrays() {
 func (s *stream) leaves(i, word int) uint64 {
 	n := &s.Nodes[i]
 	switch {
-	case word == 0:
+	case word == 0 || depthOf(n) > 0:
 		return s.arrays[i]
 	case n.Mask>>word&1 != 0 || signature.Header(n.Words[0]).ErrorClass() != 0:
 		return arrayUnknown

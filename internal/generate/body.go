@@ -27,7 +27,10 @@ func bodyOf(s *efg.Stream, defs []efg.Def) ([]stmt, error) {
 		masks[k] = pollMask(&s.Nodes[k])
 	}
 	walk := efg.NewFoldedWalk(s, defs, masks)
-	f.failed = func(step *efg.Step) bool { return signature.FoundNothing(walk.Words(step)) }
+	f.leavesOut = func(step *efg.Step) bool {
+		words := walk.Words(step)
+		return signature.FoundNothing(words) || signature.Header(words[0]).Depth() > 0
+	}
 	var all []stmt
 	err := walk.Each(func(steps []efg.Step) error {
 		all = f.append(all, steps)
@@ -50,7 +53,7 @@ func pollMask(n *efg.Node) uint64 {
 }
 
 type folder struct {
-	failed func(*efg.Step) bool
+	leavesOut func(*efg.Step) bool
 }
 
 func (f *folder) append(list []stmt, steps []efg.Step) []stmt {
@@ -61,7 +64,7 @@ func (f *folder) append(list []stmt, steps []efg.Step) []stmt {
 			if body := f.tidy(f.append(nil, s.Body)); len(body) > 0 {
 				list = append(list, loop(body, s.Times)...)
 			}
-		case !f.failed(s):
+		case !f.leavesOut(s):
 			list = append(list, stmt{node: s.Node})
 		}
 	}

@@ -20,6 +20,7 @@ type Described struct {
 	Lang      signature.Language
 	Large     bool
 	ByPMPI    bool
+	Depth     int // number of calls that it was made inside of
 
 	Start, End uint64
 	Timed      bool
@@ -102,6 +103,7 @@ func (t *Thread) describe(d *Described) (*described, error) {
 	if d.ByPMPI {
 		h = h.AsByPMPI()
 	}
+	h = h.AtDepth(d.Depth)
 	x.in.Words[0] = uint64(h)
 	x.in.Words[1] = t.process.Site(d.Place, d.Function)
 	for i := signature.ObjectWord; i < len(p.Words); i++ {

@@ -70,6 +70,7 @@ type Thread struct {
 	started bool
 	begin   uint64 // ns
 	last    uint64 // end of the call before, ns
+	nesting efg.Nesting[uint64]
 	untimed uint64 // calls without times after those that have some
 	times   []efg.Times
 	stats   []*efg.Stats
@@ -146,9 +147,10 @@ func (t *Thread) addTimes(node int, c *Call) {
 	if !t.started {
 		t.started, t.begin, t.last = true, c.Start, c.Start
 	}
-	start := max(c.Start, t.last)
+	before, _ := t.nesting.Enter(signature.Header(c.Words[0]).Depth(), t.events-1, t.last)
+	start := max(c.Start, before)
 	end := max(c.End, start)
-	gap, dur := start-t.last, end-start
+	gap, dur := start-before, end-start
 	t.last = end
 	s := t.stats[node]
 	s.Count++

@@ -146,7 +146,7 @@ func (t *Thread) shorten(q *request, s status) status {
 // same replaces an array of requests by the constant for one that is as the last call left it.
 func (t *Thread) same(p *signature.Proc, in *efg.Input, array []uint64) {
 	r := p.Roles.Requests
-	if array == nil || !p.Vector(r) || p.Completes == "" && p.Peeks == "" && !p.Starts {
+	if array == nil || signature.Header(in.Words[0]).Depth() > 0 || !p.Vector(r) || p.Completes == "" && p.Peeks == "" && !p.Starts {
 		return
 	}
 	if t.valid && slices.Equal(t.array, array) {
@@ -164,7 +164,7 @@ func (t *Thread) after(p *signature.Proc, in *efg.Input, array []uint64, done []
 	if !failed {
 		t.settle(p, array, done)
 	}
-	if p.Vector(p.Roles.Requests) && (p.Completes != "" || p.Peeks != "" || p.Starts) {
+	if p.Vector(p.Roles.Requests) && signature.Header(in.Words[0]).Depth() == 0 && (p.Completes != "" || p.Peeks != "" || p.Starts) {
 		t.leave(p, array, done, failed)
 	}
 	if p.Frees && !failed {

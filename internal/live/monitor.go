@@ -256,6 +256,9 @@ func (m *Monitor) returned(w *watched, l *segment.Sample) uint64 {
 		if signature.ProcByID(c.Header.Proc()).Annotates() {
 			c.Count, c.Dur = 0, 0 // not a call of MPI
 		}
+		if c.Header.Depth() > 0 {
+			c.Dur = 0 // the call around it has its time
+		}
 		if i == len(w.calls) {
 			w.calls = append(w.calls, seenCall{key: m.key(w, callKey{c.Header.Proc(), c.Site})})
 		}

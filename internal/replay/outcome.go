@@ -83,8 +83,8 @@ type node struct {
 	forced  bool // any of the values is not Free
 }
 
-// readStream goes through the events of Data().Streams[number]; brief: without polls that found
-// nothing.
+// readStream goes through the events of Data().Streams[number], without calls inside others: what callbacks do
+// is not forced. brief: without polls that found nothing.
 func readStream(p *reconstruct.Process, number int, foreign map[uint64]bool, brief bool) (*stream, error) {
 	s := &stream{
 		replay: p, number: number, data: &p.Data().Streams[number], foreign: foreign, brief: brief,
@@ -102,7 +102,7 @@ func readStream(p *reconstruct.Process, number int, foreign map[uint64]bool, bri
 			return s, err
 		}
 		n := &s.nodes[e.Node()]
-		if s.brief && n.proc != nil && n.proc.Poll && !n.failed && e.Word(n.proc.PollWord()) == 0 {
+		if e.Depth() > 0 || s.brief && n.proc != nil && n.proc.Poll && !n.failed && e.Word(n.proc.PollWord()) == 0 {
 			continue
 		}
 		s.calls.Push(uint64(e.Node()))

@@ -13,11 +13,14 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { LOG_DEPTH = 64 };
+
 typedef struct log_thread {
     out_file out, paths;
     int has_paths;
-    void *frame;    /* of the outermost wrapper that runs, or NULL */
-    int pending;    /* its line is not complete */
+    void *frames[LOG_DEPTH];    /* of the wrappers that run, the outermost first */
+    int depth;                  /* number of them */
+    int open;                   /* the line of the innermost is the last one, and not complete */
 } log_thread;
 
 static __thread log_thread *self;
@@ -283,20 +286,78 @@ static void put_inputs(log_call *c)
     out_string(o, " |");
 }
 
+/* Whether code of the MPI library makes the call of the wrapper with this frame. */
+static int by_library(void *frame)
+{
+    static const char *const names[] = { "libmpi", "libopen-", "mca_", "libmca_" };
+    Dl_info info;
+    const char *caller = ((char **)frame)[1], *slash;
+    if (!dladdr(caller - 1, &info) || !info.dli_fname)
+        return 0;
+    slash = strrchr(info.dli_fname, '/');
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (slash && strncmp(slash + 1, names[i], strlen(names[i])) == 0)
+            return 1;
+    return 0;
+}
+
+/* Continues the line of the innermost call, after those of calls inside of it. */
+static void resume(log_thread *t)
+{
+    if (!t->open)
+        out_text(&t->out, "<", 1);
+    t->open = 1;
+}
+
+/* The innermost call ends; what was written completes its line. */
+static void pop(log_thread *t)
+{
+    out_text(&t->out, "\n", 1);
+    t->depth--;
+    t->open = 0;
+}
+
+/* Ends the calls down to a depth that were left with longjmp or an exception. */
+static void leave(log_thread *t, int depth)
+{
+    while (t->depth > depth) {
+        resume(t);
+        out_string(&t->out, " !");
+        pop(t);
+    }
+}
+
+/* Begins a line, which has its depth in front. */
+static void push(log_thread *t, void *frame)
+{
+    if (t->depth == LOG_DEPTH) {
+        fprintf(stderr, "logger: too many calls inside each other\n");
+        _exit(98);
+    }
+    if (t->open)
+        out_text(&t->out, "\n", 1);
+    for (int i = 0; i < t->depth; i++)
+        out_text(&t->out, ">", 1);
+    t->frames[t->depth++] = frame;
+    t->open = 1;
+}
+
 int log_begin(log_call *c, const log_proc *p, enum log_lang lang, int64_t *args,
               const size_t *lengths, void *frame)
 {
     log_thread *t = self;
     if (!is_on())
         return 0;
-    if (t && t->frame && (char *)t->frame > (char *)frame)
-        return 0;
     if (!t)
         t = self = new_thread();
-    if (t->pending)     /* an error handler left the previous call with longjmp */
-        out_string(&t->out, " !\n");
-    t->frame = frame;
-    t->pending = 1;
+    int depth = t->depth;
+    while (depth > 0 && (char *)t->frames[depth - 1] <= (char *)frame)
+        depth--;
+    if (depth > 0 && by_library(frame))
+        return 0;
+    leave(t, depth);
+    c->depth = t->depth;
+    push(t, frame);
     c->proc = p;
     c->args = args;
     c->lengths = lengths;
@@ -304,7 +365,7 @@ int log_begin(log_call *c, const log_proc *p, enum log_lang lang, int64_t *args,
     c->lang = lang;
     c->many = NULL;
     put_inputs(c);
-    if (t->has_paths)
+    if (t->has_paths && c->depth == 0)
         paths_put(&t->paths, p->name);
     replace_statuses(c);
     return 1;
@@ -387,14 +448,14 @@ static int error_class(int rc)
 int log_end(log_call *c, int rc)
 {
     log_thread *t = c->thread;
+    leave(t, c->depth + 1);
+    resume(t);
     put_outputs(c, rc);
     out_string(&t->out, " = ");
     out_number(&t->out, rc == MPI_SUCCESS ? 0 : error_class(rc));
     out_text(&t->out, " ", 1);
     out_number(&t->out, atomic_fetch_add(&clock_ticks, 1));
-    out_text(&t->out, "\n", 1);
-    t->pending = 0;
-    t->frame = NULL;
+    pop(t);
     free(c->many);
     if (strncmp(c->proc->name, "Init", 4) == 0 && strcmp(c->proc->name, "Initialized") != 0)
         log_rank();

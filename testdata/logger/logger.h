@@ -1,5 +1,5 @@
-/* Runtime of the tests' linear logger: writes one line per outermost MPI call
- * of a thread. It shares nothing with efg; see README.md in the folder above.
+/* Runtime of the tests' linear logger: writes a line for each MPI call of the
+ * program, and continues it if callbacks made calls meanwhile. It shares nothing with efg; see README.md in the folder above.
  * The wrappers that use it are generated from mpi.h by internal/testing/groundtruth.
  */
 #ifndef LOGGER_H
@@ -56,12 +56,13 @@ typedef struct log_call {
     enum log_lang lang;
     MPI_Status one;         /* stands in for an ignored status */
     MPI_Status *many;       /* the same for arrays; malloc'ed */
+    int depth;              /* number of calls of the thread that it is inside of */
 } log_call;
 
 #define LOG_FRAME __builtin_frame_address(0)
 
-/* Writes the inputs. Returns 0 if the call is not to be logged (nested, or in
- * a forked child). Replaces ignored statuses in args. */
+/* Writes the inputs. Returns 0 if the call is not to be logged (made by the
+ * MPI library, or in a forked child). Replaces ignored statuses in args. */
 int log_begin(log_call *c, const log_proc *p, enum log_lang lang, int64_t *args,
               const size_t *lengths, void *frame);
 /* Writes the outputs and ends the line; returns rc. */

@@ -328,6 +328,7 @@ enum {
     EFG_K_EFG_FILE_OTHER = 320,
     EFG_K_EFG_UNKNOWN = 321,
     EFG_K_EFG_FREED = 322,
+    EFG_K_EFG_NOT_RETURNED = 323,
 };
 
 /* The word of a value of this MPI: a constant, or the value if it has no name. */

@@ -2,588 +2,588 @@
 #include "../core_internal.h"
 
 const efg_schema efg_schemas[] = {
-    {0, 0, 0, {0}},
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Abort */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Address */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Alloc_mem */
-    {3, 0, 0, {0,0,0}}, /* MPI_Finalize */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Finalized */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Free_mem */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Get_address */
-    {4, 3, 0, {0,0,0,3}}, /* MPI_Get_hw_resource_info */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Get_library_version */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Get_processor_name */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Get_version */
-    {3, 0, 0, {0,0,0}}, /* MPI_Init */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Init_thread */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Initialized */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Is_thread_main */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Pcontrol */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Query_thread */
-    {8, 0, 0, {0,0,0,0,0,1,0,0}}, /* MPI_Bsend */
-    {9, 8, 0, {0,0,0,0,0,1,0,0,3}}, /* MPI_Bsend_init */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Buffer_attach */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Buffer_detach */
-    {3, 0, 0, {0,0,0}}, /* MPI_Buffer_flush */
-    {4, 3, 0, {0,0,0,3}}, /* MPI_Buffer_iflush */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Cancel */
-    {5, 0, 0, {0,0,0,1,0}}, /* MPI_Get_count */
-    {5, 0, 0, {0,0,0,1,0}}, /* MPI_Get_elements */
-    {5, 0, 0, {0,0,0,1,0}}, /* MPI_Get_elements_x */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Grequest_complete */
-    {4, 3, 0, {0,0,0,3}}, /* MPI_Grequest_start */
-    {9, 8, 0, {0,0,0,0,0,1,0,0,3}}, /* MPI_Ibsend */
-    {10, 6, 5, {0,0,0,0,0,0,3,0,0,0}}, /* MPI_Improbe */
-    {8, 7, 0, {0,0,0,0,0,1,0,3}}, /* MPI_Imrecv */
-    {9, 0, 5, {0,0,0,0,0,0,0,0,0}}, /* MPI_Iprobe */
-    {9, 8, 0, {0,0,0,0,0,1,0,0,3}}, /* MPI_Irecv */
-    {9, 8, 0, {0,0,0,0,0,1,0,0,3}}, /* MPI_Irsend */
-    {9, 8, 0, {0,0,0,0,0,1,0,0,3}}, /* MPI_Isend */
-    {14, 13, 0, {0,0,0,0,0,1,0,0,0,0,1,0,0,3}}, /* MPI_Isendrecv */
-    {11, 10, 0, {0,0,0,0,0,1,0,0,0,0,3}}, /* MPI_Isendrecv_replace */
-    {9, 8, 0, {0,0,0,0,0,1,0,0,3}}, /* MPI_Issend */
-    {9, 5, 0, {0,0,0,0,0,3,0,0,0}}, /* MPI_Mprobe */
-    {10, 0, 0, {0,0,0,0,0,1,0,0,0,0}}, /* MPI_Mrecv */
-    {6, 0, 5, {0,0,0,0,0,0}}, /* MPI_Parrived */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Pready */
-    {6, 0, 0, {0,0,0,0,2,0}}, /* MPI_Pready_list */
-    {6, 0, 0, {0,0,0,0,0,0}}, /* MPI_Pready_range */
-    {11, 10, 0, {0,0,0,0,0,0,1,0,0,0,3}}, /* MPI_Precv_init */
-    {8, 0, 0, {0,0,0,0,0,0,0,0}}, /* MPI_Probe */
-    {11, 10, 0, {0,0,0,0,0,0,1,0,0,0,3}}, /* MPI_Psend_init */
-    {11, 0, 0, {0,0,0,0,0,1,0,0,0,0,0}}, /* MPI_Recv */
-    {9, 8, 0, {0,0,0,0,0,1,0,0,3}}, /* MPI_Recv_init */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Request_free */
-    {8, 0, 4, {0,0,0,0,0,0,0,0}}, /* MPI_Request_get_status */
-    {7, 0, 5, {0,0,0,0,2,0,2}}, /* MPI_Request_get_status_all */
-    {10, 0, 6, {0,0,0,0,2,0,0,0,0,0}}, /* MPI_Request_get_status_any */
-    {8, 0, 5, {0,0,0,0,2,0,2,2}}, /* MPI_Request_get_status_some */
-    {8, 0, 0, {0,0,0,0,0,1,0,0}}, /* MPI_Rsend */
-    {9, 8, 0, {0,0,0,0,0,1,0,0,3}}, /* MPI_Rsend_init */
-    {8, 0, 0, {0,0,0,0,0,1,0,0}}, /* MPI_Send */
-    {9, 8, 0, {0,0,0,0,0,1,0,0,3}}, /* MPI_Send_init */
-    {16, 0, 0, {0,0,0,0,0,1,0,0,0,0,1,0,0,0,0,0}}, /* MPI_Sendrecv */
-    {13, 0, 0, {0,0,0,0,0,1,0,0,0,0,0,0,0}}, /* MPI_Sendrecv_replace */
-    {8, 0, 0, {0,0,0,0,0,1,0,0}}, /* MPI_Ssend */
-    {9, 8, 0, {0,0,0,0,0,1,0,0,3}}, /* MPI_Ssend_init */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Start */
-    {5, 0, 0, {0,0,0,0,2}}, /* MPI_Startall */
-    {8, 0, 4, {0,0,0,0,0,0,0,0}}, /* MPI_Test */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Test_cancelled */
-    {7, 0, 5, {0,0,0,0,2,0,2}}, /* MPI_Testall */
-    {10, 0, 6, {0,0,0,0,2,0,0,0,0,0}}, /* MPI_Testany */
-    {8, 0, 5, {0,0,0,0,2,0,2,2}}, /* MPI_Testsome */
-    {7, 0, 0, {0,0,0,0,0,0,0}}, /* MPI_Wait */
-    {6, 0, 0, {0,0,0,0,2,2}}, /* MPI_Waitall */
-    {9, 0, 0, {0,0,0,0,2,0,0,0,0}}, /* MPI_Waitany */
-    {8, 0, 0, {0,0,0,0,2,0,2,2}}, /* MPI_Waitsome */
-    {9, 0, 0, {0,0,0,0,0,1,0,0,1}}, /* MPI_Allgather */
-    {11, 10, 0, {0,0,0,0,0,1,0,0,1,0,3}}, /* MPI_Allgather_init */
-    {10, 0, 0, {0,0,0,0,0,1,0,2,2,1}}, /* MPI_Allgatherv */
-    {12, 11, 0, {0,0,0,0,0,1,0,2,2,1,0,3}}, /* MPI_Allgatherv_init */
-    {8, 0, 0, {0,0,0,0,0,0,1,1}}, /* MPI_Allreduce */
-    {10, 9, 0, {0,0,0,0,0,0,1,1,0,3}}, /* MPI_Allreduce_init */
-    {9, 0, 0, {0,0,0,0,0,1,0,0,1}}, /* MPI_Alltoall */
-    {11, 10, 0, {0,0,0,0,0,1,0,0,1,0,3}}, /* MPI_Alltoall_init */
-    {11, 0, 0, {0,0,0,0,2,2,1,0,2,2,1}}, /* MPI_Alltoallv */
-    {13, 12, 0, {0,0,0,0,2,2,1,0,2,2,1,0,3}}, /* MPI_Alltoallv_init */
-    {11, 0, 0, {0,0,0,0,2,2,2,0,2,2,2}}, /* MPI_Alltoallw */
-    {13, 12, 0, {0,0,0,0,2,2,2,0,2,2,2,0,3}}, /* MPI_Alltoallw_init */
-    {3, 0, 0, {0,0,0}}, /* MPI_Barrier */
-    {5, 4, 0, {0,0,0,0,3}}, /* MPI_Barrier_init */
-    {7, 0, 0, {0,0,0,0,0,1,0}}, /* MPI_Bcast */
-    {9, 8, 0, {0,0,0,0,0,1,0,0,3}}, /* MPI_Bcast_init */
-    {8, 0, 0, {0,0,0,0,0,0,1,1}}, /* MPI_Exscan */
-    {10, 9, 0, {0,0,0,0,0,0,1,1,0,3}}, /* MPI_Exscan_init */
-    {10, 0, 0, {0,0,0,0,0,1,0,0,1,0}}, /* MPI_Gather */
-    {12, 11, 0, {0,0,0,0,0,1,0,0,1,0,0,3}}, /* MPI_Gather_init */
-    {11, 0, 0, {0,0,0,0,0,1,0,2,2,1,0}}, /* MPI_Gatherv */
-    {13, 12, 0, {0,0,0,0,0,1,0,2,2,1,0,0,3}}, /* MPI_Gatherv_init */
-    {10, 9, 0, {0,0,0,0,0,1,0,0,1,3}}, /* MPI_Iallgather */
-    {11, 10, 0, {0,0,0,0,0,1,0,2,2,1,3}}, /* MPI_Iallgatherv */
-    {9, 8, 0, {0,0,0,0,0,0,1,1,3}}, /* MPI_Iallreduce */
-    {10, 9, 0, {0,0,0,0,0,1,0,0,1,3}}, /* MPI_Ialltoall */
-    {12, 11, 0, {0,0,0,0,2,2,1,0,2,2,1,3}}, /* MPI_Ialltoallv */
-    {12, 11, 0, {0,0,0,0,2,2,2,0,2,2,2,3}}, /* MPI_Ialltoallw */
-    {4, 3, 0, {0,0,0,3}}, /* MPI_Ibarrier */
-    {8, 7, 0, {0,0,0,0,0,1,0,3}}, /* MPI_Ibcast */
-    {9, 8, 0, {0,0,0,0,0,0,1,1,3}}, /* MPI_Iexscan */
-    {11, 10, 0, {0,0,0,0,0,1,0,0,1,0,3}}, /* MPI_Igather */
-    {12, 11, 0, {0,0,0,0,0,1,0,2,2,1,0,3}}, /* MPI_Igatherv */
-    {10, 9, 0, {0,0,0,0,0,1,0,0,1,3}}, /* MPI_Ineighbor_allgather */
-    {11, 10, 0, {0,0,0,0,0,1,0,2,2,1,3}}, /* MPI_Ineighbor_allgatherv */
-    {10, 9, 0, {0,0,0,0,0,1,0,0,1,3}}, /* MPI_Ineighbor_alltoall */
-    {12, 11, 0, {0,0,0,0,2,2,1,0,2,2,1,3}}, /* MPI_Ineighbor_alltoallv */
-    {12, 11, 0, {0,0,0,0,2,2,2,0,2,2,2,3}}, /* MPI_Ineighbor_alltoallw */
-    {10, 9, 0, {0,0,0,0,0,0,1,1,0,3}}, /* MPI_Ireduce */
-    {9, 8, 0, {0,0,0,0,0,2,1,1,3}}, /* MPI_Ireduce_scatter */
-    {9, 8, 0, {0,0,0,0,0,0,1,1,3}}, /* MPI_Ireduce_scatter_block */
-    {9, 8, 0, {0,0,0,0,0,0,1,1,3}}, /* MPI_Iscan */
-    {11, 10, 0, {0,0,0,0,0,1,0,0,1,0,3}}, /* MPI_Iscatter */
-    {12, 11, 0, {0,0,0,0,2,2,1,0,0,1,0,3}}, /* MPI_Iscatterv */
-    {9, 0, 0, {0,0,0,0,0,1,0,0,1}}, /* MPI_Neighbor_allgather */
-    {11, 10, 0, {0,0,0,0,0,1,0,0,1,0,3}}, /* MPI_Neighbor_allgather_init */
-    {10, 0, 0, {0,0,0,0,0,1,0,2,2,1}}, /* MPI_Neighbor_allgatherv */
-    {12, 11, 0, {0,0,0,0,0,1,0,2,2,1,0,3}}, /* MPI_Neighbor_allgatherv_init */
-    {9, 0, 0, {0,0,0,0,0,1,0,0,1}}, /* MPI_Neighbor_alltoall */
-    {11, 10, 0, {0,0,0,0,0,1,0,0,1,0,3}}, /* MPI_Neighbor_alltoall_init */
-    {11, 0, 0, {0,0,0,0,2,2,1,0,2,2,1}}, /* MPI_Neighbor_alltoallv */
-    {13, 12, 0, {0,0,0,0,2,2,1,0,2,2,1,0,3}}, /* MPI_Neighbor_alltoallv_init */
-    {11, 0, 0, {0,0,0,0,2,2,2,0,2,2,2}}, /* MPI_Neighbor_alltoallw */
-    {13, 12, 0, {0,0,0,0,2,2,2,0,2,2,2,0,3}}, /* MPI_Neighbor_alltoallw_init */
-    {9, 0, 0, {0,0,0,0,0,0,1,1,0}}, /* MPI_Reduce */
-    {11, 10, 0, {0,0,0,0,0,0,1,1,0,0,3}}, /* MPI_Reduce_init */
-    {8, 0, 0, {0,0,0,0,0,2,1,1}}, /* MPI_Reduce_scatter */
-    {8, 0, 0, {0,0,0,0,0,0,1,1}}, /* MPI_Reduce_scatter_block */
-    {10, 9, 0, {0,0,0,0,0,0,1,1,0,3}}, /* MPI_Reduce_scatter_block_init */
-    {10, 9, 0, {0,0,0,0,0,2,1,1,0,3}}, /* MPI_Reduce_scatter_init */
-    {8, 0, 0, {0,0,0,0,0,0,1,1}}, /* MPI_Scan */
-    {10, 9, 0, {0,0,0,0,0,0,1,1,0,3}}, /* MPI_Scan_init */
-    {10, 0, 0, {0,0,0,0,0,1,0,0,1,0}}, /* MPI_Scatter */
-    {12, 11, 0, {0,0,0,0,0,1,0,0,1,0,0,3}}, /* MPI_Scatter_init */
-    {11, 0, 0, {0,0,0,0,2,2,1,0,0,1,0}}, /* MPI_Scatterv */
-    {13, 12, 0, {0,0,0,0,2,2,1,0,0,1,0,0,3}}, /* MPI_Scatterv_init */
-    {11, 0, 0, {0,0,0,0,0,1,0,0,0,1,1}}, /* MPI_Accumulate */
-    {9, 0, 0, {0,0,0,0,0,0,1,0,0}}, /* MPI_Compare_and_swap */
-    {9, 0, 0, {0,0,0,0,0,1,0,0,1}}, /* MPI_Fetch_and_op */
-    {10, 0, 0, {0,0,0,0,0,1,0,0,0,1}}, /* MPI_Get */
-    {14, 0, 0, {0,0,0,0,0,1,0,0,1,0,0,0,1,1}}, /* MPI_Get_accumulate */
-    {10, 0, 0, {0,0,0,0,0,1,0,0,0,1}}, /* MPI_Put */
-    {12, 11, 0, {0,0,0,0,0,1,0,0,0,1,1,3}}, /* MPI_Raccumulate */
-    {11, 10, 0, {0,0,0,0,0,1,0,0,0,1,3}}, /* MPI_Rget */
-    {15, 14, 0, {0,0,0,0,0,1,0,0,1,0,0,0,1,1,3}}, /* MPI_Rget_accumulate */
-    {11, 10, 0, {0,0,0,0,0,1,0,0,0,1,3}}, /* MPI_Rput */
-    {7, 0, 0, {0,0,0,0,0,0,0}}, /* MPI_Win_allocate */
-    {7, 0, 0, {0,0,0,0,0,0,0}}, /* MPI_Win_allocate_shared */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Win_attach */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Win_call_errhandler */
-    {3, 0, 0, {0,0,0}}, /* MPI_Win_complete */
-    {8, 0, 0, {0,0,0,0,0,0,0,0}}, /* MPI_Win_create */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Win_create_dynamic */
-    {4, 3, 0, {0,0,0,3}}, /* MPI_Win_create_errhandler */
-    {4, 3, 0, {0,0,0,3}}, /* MPI_Win_create_keyval */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Win_delete_attr */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Win_detach */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Win_fence */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Win_flush */
-    {3, 0, 0, {0,0,0}}, /* MPI_Win_flush_all */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Win_flush_local */
-    {3, 0, 0, {0,0,0}}, /* MPI_Win_flush_local_all */
-    {3, 0, 0, {0,0,0}}, /* MPI_Win_free */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Win_free_keyval */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Win_get_attr */
-    {4, 3, 0, {0,0,0,3}}, /* MPI_Win_get_errhandler */
-    {4, 0, 0, {0,0,0,1}}, /* MPI_Win_get_group */
-    {4, 3, 0, {0,0,0,3}}, /* MPI_Win_get_info */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Win_get_name */
-    {6, 0, 0, {0,0,0,0,0,0}}, /* MPI_Win_lock */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Win_lock_all */
-    {5, 0, 0, {0,0,0,1,0}}, /* MPI_Win_post */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Win_set_attr */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Win_set_errhandler */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Win_set_info */
-    {4, 0, 0, {0,0,0,1}}, /* MPI_Win_set_name */
-    {6, 0, 0, {0,0,0,0,0,0}}, /* MPI_Win_shared_query */
-    {5, 0, 0, {0,0,0,1,0}}, /* MPI_Win_start */
-    {3, 0, 0, {0,0,0}}, /* MPI_Win_sync */
-    {4, 0, 3, {0,0,0,0}}, /* MPI_Win_test */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Win_unlock */
-    {3, 0, 0, {0,0,0}}, /* MPI_Win_unlock_all */
-    {3, 0, 0, {0,0,0}}, /* MPI_Win_wait */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Attr_delete */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Attr_get */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Attr_put */
-    {4, 0, 0, {0,0,0,1}}, /* MPI_Close_port */
-    {7, 0, 0, {0,0,0,1,0,0,0}}, /* MPI_Comm_accept */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Comm_attach_buffer */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Comm_call_errhandler */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Comm_compare */
-    {7, 0, 0, {0,0,0,1,0,0,0}}, /* MPI_Comm_connect */
-    {5, 0, 0, {0,0,0,1,0}}, /* MPI_Comm_create */
-    {4, 3, 0, {0,0,0,3}}, /* MPI_Comm_create_errhandler */
-    {8, 0, 0, {0,0,0,1,1,0,0,0}}, /* MPI_Comm_create_from_group */
-    {6, 0, 0, {0,0,0,1,0,0}}, /* MPI_Comm_create_group */
-    {4, 3, 0, {0,0,0,3}}, /* MPI_Comm_create_keyval */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Comm_delete_attr */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Comm_detach_buffer */
-    {3, 0, 0, {0,0,0}}, /* MPI_Comm_disconnect */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Comm_dup */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Comm_dup_with_info */
-    {3, 0, 0, {0,0,0}}, /* MPI_Comm_flush_buffer */
-    {3, 0, 0, {0,0,0}}, /* MPI_Comm_free */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Comm_free_keyval */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Comm_get_attr */
-    {4, 3, 0, {0,0,0,3}}, /* MPI_Comm_get_errhandler */
-    {4, 3, 0, {0,0,0,3}}, /* MPI_Comm_get_info */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Comm_get_name */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Comm_get_parent */
-    {4, 0, 0, {0,0,0,1}}, /* MPI_Comm_group */
-    {5, 4, 0, {0,0,0,0,3}}, /* MPI_Comm_idup */
-    {6, 5, 0, {0,0,0,0,0,3}}, /* MPI_Comm_idup_with_info */
-    {4, 3, 0, {0,0,0,3}}, /* MPI_Comm_iflush_buffer */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Comm_join */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Comm_rank */
-    {4, 0, 0, {0,0,0,1}}, /* MPI_Comm_remote_group */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Comm_remote_size */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Comm_set_attr */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Comm_set_errhandler */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Comm_set_info */
-    {4, 0, 0, {0,0,0,1}}, /* MPI_Comm_set_name */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Comm_size */
-    {10, 0, 0, {0,0,0,1,2,0,0,0,0,2}}, /* MPI_Comm_spawn */
-    {10, 0, 0, {0,0,0,0,2,2,2,0,0,2}}, /* MPI_Comm_spawn_multiple */
-    {6, 0, 0, {0,0,0,0,0,0}}, /* MPI_Comm_split */
-    {7, 0, 0, {0,0,0,0,0,0,0}}, /* MPI_Comm_split_type */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Comm_test_inter */
-    {8, 0, 0, {0,0,0,0,0,0,0,0}}, /* MPI_Intercomm_create */
-    {11, 0, 0, {0,0,0,1,0,1,0,1,0,0,0}}, /* MPI_Intercomm_create_from_groups */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Intercomm_merge */
-    {4, 3, 0, {0,0,0,3}}, /* MPI_Keyval_create */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Keyval_free */
-    {5, 0, 0, {0,0,0,1,0}}, /* MPI_Lookup_name */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Open_port */
-    {6, 0, 0, {0,0,0,1,0,1}}, /* MPI_Publish_name */
-    {6, 0, 0, {0,0,0,1,0,1}}, /* MPI_Unpublish_name */
-    {6, 0, 0, {0,0,0,0,0,2}}, /* MPI_Cart_coords */
-    {8, 0, 0, {0,0,0,0,2,2,0,0}}, /* MPI_Cart_create */
-    {7, 0, 0, {0,0,0,0,2,2,2}}, /* MPI_Cart_get */
-    {7, 0, 0, {0,0,0,0,2,2,0}}, /* MPI_Cart_map */
-    {5, 0, 0, {0,0,0,2,0}}, /* MPI_Cart_rank */
-    {7, 0, 0, {0,0,0,0,0,0,0}}, /* MPI_Cart_shift */
-    {5, 0, 0, {0,0,0,2,0}}, /* MPI_Cart_sub */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Cartdim_get */
-    {7, 0, 0, {0,0,0,0,0,2,2}}, /* MPI_Dims_create */
-    {11, 0, 0, {0,0,0,0,2,2,2,2,0,0,0}}, /* MPI_Dist_graph_create */
-    {12, 0, 0, {0,0,0,0,2,2,0,2,2,0,0,0}}, /* MPI_Dist_graph_create_adjacent */
-    {9, 0, 0, {0,0,0,0,2,2,0,2,2}}, /* MPI_Dist_graph_neighbors */
-    {6, 0, 0, {0,0,0,0,0,0}}, /* MPI_Dist_graph_neighbors_count */
-    {8, 0, 0, {0,0,0,0,2,2,0,0}}, /* MPI_Graph_create */
-    {7, 0, 0, {0,0,0,0,0,2,2}}, /* MPI_Graph_get */
-    {7, 0, 0, {0,0,0,0,2,2,0}}, /* MPI_Graph_map */
-    {6, 0, 0, {0,0,0,0,0,2}}, /* MPI_Graph_neighbors */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Graph_neighbors_count */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Graphdims_get */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Topo_test */
-    {6, 0, 0, {0,0,0,1,1,0}}, /* MPI_Group_compare */
-    {6, 0, 0, {0,0,0,1,1,1}}, /* MPI_Group_difference */
-    {7, 0, 0, {0,0,0,1,0,2,1}}, /* MPI_Group_excl */
-    {4, 0, 0, {0,0,0,1}}, /* MPI_Group_free */
-    {6, 0, 0, {0,0,0,0,1,1}}, /* MPI_Group_from_session_pset */
-    {7, 0, 0, {0,0,0,1,0,2,1}}, /* MPI_Group_incl */
-    {6, 0, 0, {0,0,0,1,1,1}}, /* MPI_Group_intersection */
-    {7, 0, 0, {0,0,0,1,0,2,1}}, /* MPI_Group_range_excl */
-    {7, 0, 0, {0,0,0,1,0,2,1}}, /* MPI_Group_range_incl */
-    {5, 0, 0, {0,0,0,1,0}}, /* MPI_Group_rank */
-    {5, 0, 0, {0,0,0,1,0}}, /* MPI_Group_size */
-    {8, 0, 0, {0,0,0,1,0,2,1,2}}, /* MPI_Group_translate_ranks */
-    {6, 0, 0, {0,0,0,1,1,1}}, /* MPI_Group_union */
-    {10, 0, 0, {0,0,0,0,0,1,0,0,0,0}}, /* MPI_Pack */
-    {11, 0, 0, {0,0,0,1,0,0,1,0,0,0,0}}, /* MPI_Pack_external */
-    {7, 0, 0, {0,0,0,1,0,1,0}}, /* MPI_Pack_external_size */
-    {6, 0, 0, {0,0,0,0,1,0}}, /* MPI_Pack_size */
-    {4, 0, 0, {0,0,0,1}}, /* MPI_Type_commit */
-    {6, 0, 0, {0,0,0,0,1,1}}, /* MPI_Type_contiguous */
-    {13, 0, 0, {0,0,0,0,0,0,2,2,2,2,0,1,1}}, /* MPI_Type_create_darray */
-    {6, 0, 0, {0,0,0,0,0,1}}, /* MPI_Type_create_f90_complex */
-    {5, 0, 0, {0,0,0,0,1}}, /* MPI_Type_create_f90_integer */
-    {6, 0, 0, {0,0,0,0,0,1}}, /* MPI_Type_create_f90_real */
-    {8, 0, 0, {0,0,0,0,2,2,1,1}}, /* MPI_Type_create_hindexed */
-    {8, 0, 0, {0,0,0,0,0,2,1,1}}, /* MPI_Type_create_hindexed_block */
-    {8, 0, 0, {0,0,0,0,0,0,1,1}}, /* MPI_Type_create_hvector */
-    {8, 0, 0, {0,0,0,0,0,2,1,1}}, /* MPI_Type_create_indexed_block */
-    {4, 3, 0, {0,0,0,3}}, /* MPI_Type_create_keyval */
-    {7, 0, 0, {0,0,0,1,0,0,1}}, /* MPI_Type_create_resized */
-    {8, 0, 0, {0,0,0,0,2,2,2,1}}, /* MPI_Type_create_struct */
-    {10, 0, 0, {0,0,0,0,2,2,2,0,1,1}}, /* MPI_Type_create_subarray */
-    {5, 0, 0, {0,0,0,1,0}}, /* MPI_Type_delete_attr */
-    {5, 0, 0, {0,0,0,1,1}}, /* MPI_Type_dup */
-    {5, 0, 0, {0,0,0,1,0}}, /* MPI_Type_extent */
-    {4, 0, 0, {0,0,0,1}}, /* MPI_Type_free */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Type_free_keyval */
-    {6, 0, 0, {0,0,0,1,0,0}}, /* MPI_Type_get_attr */
-    {12, 0, 0, {0,0,0,1,0,0,0,0,2,2,2,2}}, /* MPI_Type_get_contents */
-    {9, 0, 0, {0,0,0,1,0,0,0,0,0}}, /* MPI_Type_get_envelope */
-    {6, 0, 0, {0,0,0,1,0,0}}, /* MPI_Type_get_extent */
-    {6, 0, 0, {0,0,0,1,0,0}}, /* MPI_Type_get_extent_x */
-    {5, 0, 0, {0,0,0,1,0}}, /* MPI_Type_get_name */
-    {6, 0, 0, {0,0,0,1,0,0}}, /* MPI_Type_get_true_extent */
-    {6, 0, 0, {0,0,0,1,0,0}}, /* MPI_Type_get_true_extent_x */
-    {6, 0, 0, {0,0,0,1,1,1}}, /* MPI_Type_get_value_index */
-    {8, 0, 0, {0,0,0,0,2,2,1,1}}, /* MPI_Type_hindexed */
-    {8, 0, 0, {0,0,0,0,0,0,1,1}}, /* MPI_Type_hvector */
-    {8, 0, 0, {0,0,0,0,2,2,1,1}}, /* MPI_Type_indexed */
-    {5, 0, 0, {0,0,0,1,0}}, /* MPI_Type_lb */
-    {6, 0, 0, {0,0,0,0,0,1}}, /* MPI_Type_match_size */
-    {5, 0, 0, {0,0,0,1,0}}, /* MPI_Type_set_attr */
-    {5, 0, 0, {0,0,0,1,1}}, /* MPI_Type_set_name */
-    {5, 0, 0, {0,0,0,1,0}}, /* MPI_Type_size */
-    {5, 0, 0, {0,0,0,1,0}}, /* MPI_Type_size_x */
-    {8, 0, 0, {0,0,0,0,2,2,2,1}}, /* MPI_Type_struct */
-    {5, 0, 0, {0,0,0,1,0}}, /* MPI_Type_ub */
-    {8, 0, 0, {0,0,0,0,0,0,1,1}}, /* MPI_Type_vector */
-    {10, 0, 0, {0,0,0,0,0,0,0,0,0,1}}, /* MPI_Unpack */
-    {11, 0, 0, {0,0,0,1,0,0,0,0,0,0,1}}, /* MPI_Unpack_external */
-    {5, 0, 0, {0,0,0,1,0}}, /* MPI_Op_commutative */
-    {5, 0, 0, {0,0,0,0,1}}, /* MPI_Op_create */
-    {4, 0, 0, {0,0,0,1}}, /* MPI_Op_free */
-    {8, 0, 0, {0,0,0,0,0,0,1,1}}, /* MPI_Reduce_local */
-    {4, 3, 0, {0,0,0,3}}, /* MPI_Info_create */
-    {5, 4, 0, {0,0,0,0,3}}, /* MPI_Info_create_env */
-    {5, 0, 0, {0,0,0,0,1}}, /* MPI_Info_delete */
-    {5, 4, 0, {0,0,0,0,3}}, /* MPI_Info_dup */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Info_free */
-    {7, 0, 0, {0,0,0,0,1,0,0}}, /* MPI_Info_get */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Info_get_nkeys */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Info_get_nthkey */
-    {8, 0, 0, {0,0,0,0,1,0,0,0}}, /* MPI_Info_get_string */
-    {7, 0, 0, {0,0,0,0,1,0,0}}, /* MPI_Info_get_valuelen */
-    {6, 0, 0, {0,0,0,0,1,1}}, /* MPI_Info_set */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Add_error_class */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Add_error_code */
-    {5, 0, 0, {0,0,0,0,1}}, /* MPI_Add_error_string */
-    {4, 3, 0, {0,0,0,3}}, /* MPI_Errhandler_create */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Errhandler_free */
-    {4, 3, 0, {0,0,0,3}}, /* MPI_Errhandler_get */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Errhandler_set */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Error_class */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Error_string */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Remove_error_class */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Remove_error_code */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Remove_error_string */
-    {6, 0, 0, {0,0,0,0,0,0}}, /* MPI_Session_attach_buffer */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Session_call_errhandler */
-    {4, 3, 0, {0,0,0,3}}, /* MPI_Session_create_errhandler */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Session_detach_buffer */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Session_finalize */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_Session_flush_buffer */
-    {5, 4, 0, {0,0,0,0,3}}, /* MPI_Session_get_errhandler */
-    {5, 4, 0, {0,0,0,0,3}}, /* MPI_Session_get_info */
-    {8, 0, 0, {0,0,0,0,0,0,0,0}}, /* MPI_Session_get_nth_pset */
-    {6, 0, 0, {0,0,0,0,0,0}}, /* MPI_Session_get_num_psets */
-    {6, 5, 0, {0,0,0,0,1,3}}, /* MPI_Session_get_pset_info */
-    {5, 4, 0, {0,0,0,0,3}}, /* MPI_Session_iflush_buffer */
-    {6, 5, 0, {0,0,0,0,0,3}}, /* MPI_Session_init */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Session_set_errhandler */
-    {0, 0, 0, {0}}, /* MPI_File_c2f */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_File_call_errhandler */
-    {3, 0, 0, {0,0,0}}, /* MPI_File_close */
-    {4, 3, 0, {0,0,0,3}}, /* MPI_File_create_errhandler */
-    {5, 0, 0, {0,0,0,1,0}}, /* MPI_File_delete */
-    {0, 0, 0, {0}}, /* MPI_File_f2c */
-    {0, 0, 0, {0}}, /* MPI_File_fromint */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_File_get_amode */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_File_get_atomicity */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_File_get_byte_offset */
-    {4, 3, 0, {0,0,0,3}}, /* MPI_File_get_errhandler */
-    {4, 0, 0, {0,0,0,1}}, /* MPI_File_get_group */
-    {4, 3, 0, {0,0,0,3}}, /* MPI_File_get_info */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_File_get_position */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_File_get_position_shared */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_File_get_size */
-    {5, 0, 0, {0,0,0,1,0}}, /* MPI_File_get_type_extent */
-    {6, 0, 0, {0,0,0,0,1,1}}, /* MPI_File_get_view */
-    {7, 6, 0, {0,0,0,0,0,1,3}}, /* MPI_File_iread */
-    {7, 6, 0, {0,0,0,0,0,1,3}}, /* MPI_File_iread_all */
-    {8, 7, 0, {0,0,0,0,0,0,1,3}}, /* MPI_File_iread_at */
-    {8, 7, 0, {0,0,0,0,0,0,1,3}}, /* MPI_File_iread_at_all */
-    {7, 6, 0, {0,0,0,0,0,1,3}}, /* MPI_File_iread_shared */
-    {7, 6, 0, {0,0,0,0,0,1,3}}, /* MPI_File_iwrite */
-    {7, 6, 0, {0,0,0,0,0,1,3}}, /* MPI_File_iwrite_all */
-    {8, 7, 0, {0,0,0,0,0,0,1,3}}, /* MPI_File_iwrite_at */
-    {8, 7, 0, {0,0,0,0,0,0,1,3}}, /* MPI_File_iwrite_at_all */
-    {7, 6, 0, {0,0,0,0,0,1,3}}, /* MPI_File_iwrite_shared */
-    {7, 0, 0, {0,0,0,1,0,0,0}}, /* MPI_File_open */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_File_preallocate */
-    {7, 0, 0, {0,0,0,0,0,1,0}}, /* MPI_File_read */
-    {7, 0, 0, {0,0,0,0,0,1,0}}, /* MPI_File_read_all */
-    {6, 0, 0, {0,0,0,0,0,1}}, /* MPI_File_read_all_begin */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_File_read_all_end */
-    {8, 0, 0, {0,0,0,0,0,0,1,0}}, /* MPI_File_read_at */
-    {8, 0, 0, {0,0,0,0,0,0,1,0}}, /* MPI_File_read_at_all */
-    {7, 0, 0, {0,0,0,0,0,0,1}}, /* MPI_File_read_at_all_begin */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_File_read_at_all_end */
-    {7, 0, 0, {0,0,0,0,0,1,0}}, /* MPI_File_read_ordered */
-    {6, 0, 0, {0,0,0,0,0,1}}, /* MPI_File_read_ordered_begin */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_File_read_ordered_end */
-    {7, 0, 0, {0,0,0,0,0,1,0}}, /* MPI_File_read_shared */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_File_seek */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_File_seek_shared */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_File_set_atomicity */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_File_set_errhandler */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_File_set_info */
-    {4, 0, 0, {0,0,0,0}}, /* MPI_File_set_size */
-    {8, 0, 0, {0,0,0,0,1,1,1,0}}, /* MPI_File_set_view */
-    {3, 0, 0, {0,0,0}}, /* MPI_File_sync */
-    {0, 0, 0, {0}}, /* MPI_File_toint */
-    {7, 0, 0, {0,0,0,0,0,1,0}}, /* MPI_File_write */
-    {7, 0, 0, {0,0,0,0,0,1,0}}, /* MPI_File_write_all */
-    {6, 0, 0, {0,0,0,0,0,1}}, /* MPI_File_write_all_begin */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_File_write_all_end */
-    {8, 0, 0, {0,0,0,0,0,0,1,0}}, /* MPI_File_write_at */
-    {8, 0, 0, {0,0,0,0,0,0,1,0}}, /* MPI_File_write_at_all */
-    {7, 0, 0, {0,0,0,0,0,0,1}}, /* MPI_File_write_at_all_begin */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_File_write_at_all_end */
-    {7, 0, 0, {0,0,0,0,0,1,0}}, /* MPI_File_write_ordered */
-    {6, 0, 0, {0,0,0,0,0,1}}, /* MPI_File_write_ordered_begin */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_File_write_ordered_end */
-    {7, 0, 0, {0,0,0,0,0,1,0}}, /* MPI_File_write_shared */
-    {4, 0, 0, {0,0,0,1}}, /* MPI_Register_datarep */
-    {0, 0, 0, {0}}, /* MPI_Abi_get_fortran_booleans */
-    {4, 3, 0, {0,0,0,3}}, /* MPI_Abi_get_fortran_info */
-    {4, 3, 0, {0,0,0,3}}, /* MPI_Abi_get_info */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPI_Abi_get_version */
-    {0, 0, 0, {0}}, /* MPI_Abi_set_fortran_booleans */
-    {0, 0, 0, {0}}, /* MPI_Abi_set_fortran_info */
-    {0, 0, 0, {0}}, /* MPI_Aint_add */
-    {0, 0, 0, {0}}, /* MPI_Aint_diff */
-    {0, 0, 0, {0}}, /* MPI_Comm_c2f */
-    {0, 0, 0, {0}}, /* MPI_Comm_f2c */
-    {0, 0, 0, {0}}, /* MPI_Comm_fromint */
-    {0, 0, 0, {0}}, /* MPI_Comm_toint */
-    {0, 0, 0, {0}}, /* MPI_Errhandler_c2f */
-    {0, 0, 0, {0}}, /* MPI_Errhandler_f2c */
-    {0, 0, 0, {0}}, /* MPI_Errhandler_fromint */
-    {0, 0, 0, {0}}, /* MPI_Errhandler_toint */
-    {0, 0, 0, {0}}, /* MPI_Group_c2f */
-    {0, 0, 0, {0}}, /* MPI_Group_f2c */
-    {0, 0, 0, {0}}, /* MPI_Group_fromint */
-    {0, 0, 0, {0}}, /* MPI_Group_toint */
-    {0, 0, 0, {0}}, /* MPI_Info_c2f */
-    {0, 0, 0, {0}}, /* MPI_Info_f2c */
-    {0, 0, 0, {0}}, /* MPI_Info_fromint */
-    {0, 0, 0, {0}}, /* MPI_Info_toint */
-    {0, 0, 0, {0}}, /* MPI_Message_c2f */
-    {0, 0, 0, {0}}, /* MPI_Message_f2c */
-    {0, 0, 0, {0}}, /* MPI_Message_fromint */
-    {0, 0, 0, {0}}, /* MPI_Message_toint */
-    {0, 0, 0, {0}}, /* MPI_Op_c2f */
-    {0, 0, 0, {0}}, /* MPI_Op_f2c */
-    {0, 0, 0, {0}}, /* MPI_Op_fromint */
-    {0, 0, 0, {0}}, /* MPI_Op_toint */
-    {0, 0, 0, {0}}, /* MPI_Request_c2f */
-    {0, 0, 0, {0}}, /* MPI_Request_f2c */
-    {0, 0, 0, {0}}, /* MPI_Request_fromint */
-    {0, 0, 0, {0}}, /* MPI_Request_toint */
-    {0, 0, 0, {0}}, /* MPI_Session_c2f */
-    {0, 0, 0, {0}}, /* MPI_Session_f2c */
-    {0, 0, 0, {0}}, /* MPI_Session_fromint */
-    {0, 0, 0, {0}}, /* MPI_Session_toint */
-    {0, 0, 0, {0}}, /* MPI_Status_c2f */
-    {0, 0, 0, {0}}, /* MPI_Status_c2f08 */
-    {0, 0, 0, {0}}, /* MPI_Status_f082c */
-    {0, 0, 0, {0}}, /* MPI_Status_f082f */
-    {0, 0, 0, {0}}, /* MPI_Status_f2c */
-    {0, 0, 0, {0}}, /* MPI_Status_f2f08 */
-    {0, 0, 0, {0}}, /* MPI_Status_get_error */
-    {0, 0, 0, {0}}, /* MPI_Status_get_source */
-    {0, 0, 0, {0}}, /* MPI_Status_get_tag */
-    {0, 0, 0, {0}}, /* MPI_Status_set_cancelled */
-    {0, 0, 0, {0}}, /* MPI_Status_set_elements */
-    {0, 0, 0, {0}}, /* MPI_Status_set_elements_x */
-    {0, 0, 0, {0}}, /* MPI_Status_set_error */
-    {0, 0, 0, {0}}, /* MPI_Status_set_source */
-    {0, 0, 0, {0}}, /* MPI_Status_set_tag */
-    {0, 0, 0, {0}}, /* MPI_Type_c2f */
-    {0, 0, 0, {0}}, /* MPI_Type_f2c */
-    {0, 0, 0, {0}}, /* MPI_Type_fromint */
-    {0, 0, 0, {0}}, /* MPI_Type_toint */
-    {0, 0, 0, {0}}, /* MPI_Win_c2f */
-    {0, 0, 0, {0}}, /* MPI_Win_f2c */
-    {0, 0, 0, {0}}, /* MPI_Win_fromint */
-    {0, 0, 0, {0}}, /* MPI_Win_toint */
-    {0, 0, 0, {0}}, /* MPI_Wtick */
-    {0, 0, 0, {0}}, /* MPI_Wtime */
-    {0, 0, 0, {0}}, /* MPI_T_category_changed */
-    {0, 0, 0, {0}}, /* MPI_T_category_get_categories */
-    {0, 0, 0, {0}}, /* MPI_T_category_get_cvars */
-    {0, 0, 0, {0}}, /* MPI_T_category_get_events */
-    {0, 0, 0, {0}}, /* MPI_T_category_get_index */
-    {0, 0, 0, {0}}, /* MPI_T_category_get_info */
-    {0, 0, 0, {0}}, /* MPI_T_category_get_num */
-    {0, 0, 0, {0}}, /* MPI_T_category_get_num_events */
-    {0, 0, 0, {0}}, /* MPI_T_category_get_pvars */
-    {0, 0, 0, {0}}, /* MPI_T_cvar_get_index */
-    {0, 0, 0, {0}}, /* MPI_T_cvar_get_info */
-    {0, 0, 0, {0}}, /* MPI_T_cvar_get_num */
-    {0, 0, 0, {0}}, /* MPI_T_cvar_handle_alloc */
-    {0, 0, 0, {0}}, /* MPI_T_cvar_handle_free */
-    {0, 0, 0, {0}}, /* MPI_T_cvar_read */
-    {0, 0, 0, {0}}, /* MPI_T_cvar_write */
-    {0, 0, 0, {0}}, /* MPI_T_enum_get_info */
-    {0, 0, 0, {0}}, /* MPI_T_enum_get_item */
-    {0, 0, 0, {0}}, /* MPI_T_event_callback_get_info */
-    {0, 0, 0, {0}}, /* MPI_T_event_callback_set_info */
-    {0, 0, 0, {0}}, /* MPI_T_event_copy */
-    {0, 0, 0, {0}}, /* MPI_T_event_get_index */
-    {0, 0, 0, {0}}, /* MPI_T_event_get_info */
-    {0, 0, 0, {0}}, /* MPI_T_event_get_num */
-    {0, 0, 0, {0}}, /* MPI_T_event_get_source */
-    {0, 0, 0, {0}}, /* MPI_T_event_get_timestamp */
-    {0, 0, 0, {0}}, /* MPI_T_event_handle_alloc */
-    {0, 0, 0, {0}}, /* MPI_T_event_handle_free */
-    {0, 0, 0, {0}}, /* MPI_T_event_handle_get_info */
-    {0, 0, 0, {0}}, /* MPI_T_event_handle_set_info */
-    {0, 0, 0, {0}}, /* MPI_T_event_read */
-    {0, 0, 0, {0}}, /* MPI_T_event_register_callback */
-    {0, 0, 0, {0}}, /* MPI_T_event_set_dropped_handler */
-    {0, 0, 0, {0}}, /* MPI_T_finalize */
-    {0, 0, 0, {0}}, /* MPI_T_init_thread */
-    {0, 0, 0, {0}}, /* MPI_T_pvar_get_index */
-    {0, 0, 0, {0}}, /* MPI_T_pvar_get_info */
-    {0, 0, 0, {0}}, /* MPI_T_pvar_get_num */
-    {0, 0, 0, {0}}, /* MPI_T_pvar_handle_alloc */
-    {0, 0, 0, {0}}, /* MPI_T_pvar_handle_free */
-    {0, 0, 0, {0}}, /* MPI_T_pvar_read */
-    {0, 0, 0, {0}}, /* MPI_T_pvar_readreset */
-    {0, 0, 0, {0}}, /* MPI_T_pvar_reset */
-    {0, 0, 0, {0}}, /* MPI_T_pvar_session_create */
-    {0, 0, 0, {0}}, /* MPI_T_pvar_session_free */
-    {0, 0, 0, {0}}, /* MPI_T_pvar_start */
-    {0, 0, 0, {0}}, /* MPI_T_pvar_stop */
-    {0, 0, 0, {0}}, /* MPI_T_pvar_write */
-    {0, 0, 0, {0}}, /* MPI_T_source_get_info */
-    {0, 0, 0, {0}}, /* MPI_T_source_get_num */
-    {0, 0, 0, {0}}, /* MPI_T_source_get_timestamp */
-    {11, 10, 0, {0,0,0,0,0,1,0,0,1,0,3}}, /* MPIX_Allgather_init */
-    {12, 11, 0, {0,0,0,0,0,1,0,2,2,1,0,3}}, /* MPIX_Allgatherv_init */
-    {10, 9, 0, {0,0,0,0,0,0,1,1,0,3}}, /* MPIX_Allreduce_init */
-    {11, 10, 0, {0,0,0,0,0,1,0,0,1,0,3}}, /* MPIX_Alltoall_init */
-    {13, 12, 0, {0,0,0,0,2,2,1,0,2,2,1,0,3}}, /* MPIX_Alltoallv_init */
-    {13, 12, 0, {0,0,0,0,2,2,2,0,2,2,2,0,3}}, /* MPIX_Alltoallw_init */
-    {5, 4, 0, {0,0,0,0,3}}, /* MPIX_Barrier_init */
-    {9, 8, 0, {0,0,0,0,0,1,0,0,3}}, /* MPIX_Bcast_init */
-    {5, 0, 0, {0,0,0,0,0}}, /* MPIX_Comm_agree */
-    {3, 0, 0, {0,0,0}}, /* MPIX_Comm_failure_ack */
-    {4, 0, 0, {0,0,0,1}}, /* MPIX_Comm_failure_get_acked */
-    {3, 0, 0, {0,0,0}}, /* MPIX_Comm_revoke */
-    {4, 0, 0, {0,0,0,0}}, /* MPIX_Comm_shrink */
-    {4, 0, 0, {0,0,0,0}}, /* MPIX_Delete_error_class */
-    {4, 0, 0, {0,0,0,0}}, /* MPIX_Delete_error_code */
-    {4, 0, 0, {0,0,0,0}}, /* MPIX_Delete_error_string */
-    {10, 9, 0, {0,0,0,0,0,0,1,1,0,3}}, /* MPIX_Exscan_init */
-    {12, 11, 0, {0,0,0,0,0,1,0,0,1,0,0,3}}, /* MPIX_Gather_init */
-    {13, 12, 0, {0,0,0,0,0,1,0,2,2,1,0,0,3}}, /* MPIX_Gatherv_init */
-    {0, 0, 0, {0}}, /* MPIX_GPU_query_support */
-    {4, 3, 0, {0,0,0,3}}, /* MPIX_Grequest_start */
-    {11, 10, 0, {0,0,0,0,0,1,0,0,1,0,3}}, /* MPIX_Neighbor_allgather_init */
-    {12, 11, 0, {0,0,0,0,0,1,0,2,2,1,0,3}}, /* MPIX_Neighbor_allgatherv_init */
-    {11, 10, 0, {0,0,0,0,0,1,0,0,1,0,3}}, /* MPIX_Neighbor_alltoall_init */
-    {13, 12, 0, {0,0,0,0,2,2,1,0,2,2,1,0,3}}, /* MPIX_Neighbor_alltoallv_init */
-    {13, 12, 0, {0,0,0,0,2,2,2,0,2,2,2,0,3}}, /* MPIX_Neighbor_alltoallw_init */
-    {0, 0, 0, {0}}, /* MPIX_Query_cuda_support */
-    {0, 0, 0, {0}}, /* MPIX_Query_hip_support */
-    {0, 0, 0, {0}}, /* MPIX_Query_ze_support */
-    {11, 10, 0, {0,0,0,0,0,0,1,1,0,0,3}}, /* MPIX_Reduce_init */
-    {10, 9, 0, {0,0,0,0,0,0,1,1,0,3}}, /* MPIX_Reduce_scatter_block_init */
-    {10, 9, 0, {0,0,0,0,0,2,1,1,0,3}}, /* MPIX_Reduce_scatter_init */
-    {10, 9, 0, {0,0,0,0,0,0,1,1,0,3}}, /* MPIX_Scan_init */
-    {12, 11, 0, {0,0,0,0,0,1,0,0,1,0,0,3}}, /* MPIX_Scatter_init */
-    {13, 12, 0, {0,0,0,0,2,2,1,0,0,1,0,0,3}}, /* MPIX_Scatterv_init */
-    {4, 0, 0, {0,0,0,1}}, /* efg_region_begin */
-    {4, 0, 0, {0,0,0,1}}, /* efg_region_end */
-    {6, 0, 0, {0,0,0,1,0,0}}, /* efg_attribute_int */
-    {6, 0, 0, {0,0,0,1,0,0}}, /* efg_attribute_double */
-    {5, 0, 0, {0,0,0,1,1}}, /* efg_attribute_string */
+    {0, 0, 0, 0, {0}},
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Abort */
+    {5, 0, 0, 0x10, {0,0,0,0,0}}, /* MPI_Address */
+    {5, 0, 0, 0x0, {0,0,0,0,0}}, /* MPI_Alloc_mem */
+    {3, 0, 0, 0x0, {0,0,0}}, /* MPI_Finalize */
+    {4, 0, 0, 0x8, {0,0,0,0}}, /* MPI_Finalized */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Free_mem */
+    {5, 0, 0, 0x10, {0,0,0,0,0}}, /* MPI_Get_address */
+    {4, 3, 0, 0x8, {0,0,0,3}}, /* MPI_Get_hw_resource_info */
+    {4, 0, 0, 0x8, {0,0,0,0}}, /* MPI_Get_library_version */
+    {4, 0, 0, 0x8, {0,0,0,0}}, /* MPI_Get_processor_name */
+    {5, 0, 0, 0x18, {0,0,0,0,0}}, /* MPI_Get_version */
+    {3, 0, 0, 0x0, {0,0,0}}, /* MPI_Init */
+    {5, 0, 0, 0x10, {0,0,0,0,0}}, /* MPI_Init_thread */
+    {4, 0, 0, 0x8, {0,0,0,0}}, /* MPI_Initialized */
+    {4, 0, 0, 0x8, {0,0,0,0}}, /* MPI_Is_thread_main */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Pcontrol */
+    {4, 0, 0, 0x8, {0,0,0,0}}, /* MPI_Query_thread */
+    {8, 0, 0, 0x0, {0,0,0,0,0,1,0,0}}, /* MPI_Bsend */
+    {9, 8, 0, 0x100, {0,0,0,0,0,1,0,0,3}}, /* MPI_Bsend_init */
+    {5, 0, 0, 0x0, {0,0,0,0,0}}, /* MPI_Buffer_attach */
+    {4, 0, 0, 0x8, {0,0,0,0}}, /* MPI_Buffer_detach */
+    {3, 0, 0, 0x0, {0,0,0}}, /* MPI_Buffer_flush */
+    {4, 3, 0, 0x8, {0,0,0,3}}, /* MPI_Buffer_iflush */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Cancel */
+    {5, 0, 0, 0x10, {0,0,0,1,0}}, /* MPI_Get_count */
+    {5, 0, 0, 0x10, {0,0,0,1,0}}, /* MPI_Get_elements */
+    {5, 0, 0, 0x10, {0,0,0,1,0}}, /* MPI_Get_elements_x */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Grequest_complete */
+    {4, 3, 0, 0x8, {0,0,0,3}}, /* MPI_Grequest_start */
+    {9, 8, 0, 0x100, {0,0,0,0,0,1,0,0,3}}, /* MPI_Ibsend */
+    {10, 6, 5, 0x3e0, {0,0,0,0,0,0,3,0,0,0}}, /* MPI_Improbe */
+    {8, 7, 0, 0x80, {0,0,0,0,0,1,0,3}}, /* MPI_Imrecv */
+    {9, 0, 5, 0x1e0, {0,0,0,0,0,0,0,0,0}}, /* MPI_Iprobe */
+    {9, 8, 0, 0x100, {0,0,0,0,0,1,0,0,3}}, /* MPI_Irecv */
+    {9, 8, 0, 0x100, {0,0,0,0,0,1,0,0,3}}, /* MPI_Irsend */
+    {9, 8, 0, 0x100, {0,0,0,0,0,1,0,0,3}}, /* MPI_Isend */
+    {14, 13, 0, 0x2000, {0,0,0,0,0,1,0,0,0,0,1,0,0,3}}, /* MPI_Isendrecv */
+    {11, 10, 0, 0x400, {0,0,0,0,0,1,0,0,0,0,3}}, /* MPI_Isendrecv_replace */
+    {9, 8, 0, 0x100, {0,0,0,0,0,1,0,0,3}}, /* MPI_Issend */
+    {9, 5, 0, 0x1e0, {0,0,0,0,0,3,0,0,0}}, /* MPI_Mprobe */
+    {10, 0, 0, 0x380, {0,0,0,0,0,1,0,0,0,0}}, /* MPI_Mrecv */
+    {6, 0, 5, 0x20, {0,0,0,0,0,0}}, /* MPI_Parrived */
+    {5, 0, 0, 0x0, {0,0,0,0,0}}, /* MPI_Pready */
+    {6, 0, 0, 0x0, {0,0,0,0,2,0}}, /* MPI_Pready_list */
+    {6, 0, 0, 0x0, {0,0,0,0,0,0}}, /* MPI_Pready_range */
+    {11, 10, 0, 0x400, {0,0,0,0,0,0,1,0,0,0,3}}, /* MPI_Precv_init */
+    {8, 0, 0, 0xe0, {0,0,0,0,0,0,0,0}}, /* MPI_Probe */
+    {11, 10, 0, 0x400, {0,0,0,0,0,0,1,0,0,0,3}}, /* MPI_Psend_init */
+    {11, 0, 0, 0x700, {0,0,0,0,0,1,0,0,0,0,0}}, /* MPI_Recv */
+    {9, 8, 0, 0x100, {0,0,0,0,0,1,0,0,3}}, /* MPI_Recv_init */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Request_free */
+    {8, 0, 4, 0xf0, {0,0,0,0,0,0,0,0}}, /* MPI_Request_get_status */
+    {7, 0, 5, 0x60, {0,0,0,0,2,0,2}}, /* MPI_Request_get_status_all */
+    {10, 0, 6, 0x3e0, {0,0,0,0,2,0,0,0,0,0}}, /* MPI_Request_get_status_any */
+    {8, 0, 5, 0xe0, {0,0,0,0,2,0,2,2}}, /* MPI_Request_get_status_some */
+    {8, 0, 0, 0x0, {0,0,0,0,0,1,0,0}}, /* MPI_Rsend */
+    {9, 8, 0, 0x100, {0,0,0,0,0,1,0,0,3}}, /* MPI_Rsend_init */
+    {8, 0, 0, 0x0, {0,0,0,0,0,1,0,0}}, /* MPI_Send */
+    {9, 8, 0, 0x100, {0,0,0,0,0,1,0,0,3}}, /* MPI_Send_init */
+    {16, 0, 0, 0xe000, {0,0,0,0,0,1,0,0,0,0,1,0,0,0,0,0}}, /* MPI_Sendrecv */
+    {13, 0, 0, 0x1c00, {0,0,0,0,0,1,0,0,0,0,0,0,0}}, /* MPI_Sendrecv_replace */
+    {8, 0, 0, 0x0, {0,0,0,0,0,1,0,0}}, /* MPI_Ssend */
+    {9, 8, 0, 0x100, {0,0,0,0,0,1,0,0,3}}, /* MPI_Ssend_init */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Start */
+    {5, 0, 0, 0x0, {0,0,0,0,2}}, /* MPI_Startall */
+    {8, 0, 4, 0xf0, {0,0,0,0,0,0,0,0}}, /* MPI_Test */
+    {4, 0, 0, 0x8, {0,0,0,0}}, /* MPI_Test_cancelled */
+    {7, 0, 5, 0x60, {0,0,0,0,2,0,2}}, /* MPI_Testall */
+    {10, 0, 6, 0x3e0, {0,0,0,0,2,0,0,0,0,0}}, /* MPI_Testany */
+    {8, 0, 5, 0xe0, {0,0,0,0,2,0,2,2}}, /* MPI_Testsome */
+    {7, 0, 0, 0x70, {0,0,0,0,0,0,0}}, /* MPI_Wait */
+    {6, 0, 0, 0x20, {0,0,0,0,2,2}}, /* MPI_Waitall */
+    {9, 0, 0, 0x1e0, {0,0,0,0,2,0,0,0,0}}, /* MPI_Waitany */
+    {8, 0, 0, 0xe0, {0,0,0,0,2,0,2,2}}, /* MPI_Waitsome */
+    {9, 0, 0, 0x0, {0,0,0,0,0,1,0,0,1}}, /* MPI_Allgather */
+    {11, 10, 0, 0x400, {0,0,0,0,0,1,0,0,1,0,3}}, /* MPI_Allgather_init */
+    {10, 0, 0, 0x0, {0,0,0,0,0,1,0,2,2,1}}, /* MPI_Allgatherv */
+    {12, 11, 0, 0x800, {0,0,0,0,0,1,0,2,2,1,0,3}}, /* MPI_Allgatherv_init */
+    {8, 0, 0, 0x0, {0,0,0,0,0,0,1,1}}, /* MPI_Allreduce */
+    {10, 9, 0, 0x200, {0,0,0,0,0,0,1,1,0,3}}, /* MPI_Allreduce_init */
+    {9, 0, 0, 0x0, {0,0,0,0,0,1,0,0,1}}, /* MPI_Alltoall */
+    {11, 10, 0, 0x400, {0,0,0,0,0,1,0,0,1,0,3}}, /* MPI_Alltoall_init */
+    {11, 0, 0, 0x0, {0,0,0,0,2,2,1,0,2,2,1}}, /* MPI_Alltoallv */
+    {13, 12, 0, 0x1000, {0,0,0,0,2,2,1,0,2,2,1,0,3}}, /* MPI_Alltoallv_init */
+    {11, 0, 0, 0x0, {0,0,0,0,2,2,2,0,2,2,2}}, /* MPI_Alltoallw */
+    {13, 12, 0, 0x1000, {0,0,0,0,2,2,2,0,2,2,2,0,3}}, /* MPI_Alltoallw_init */
+    {3, 0, 0, 0x0, {0,0,0}}, /* MPI_Barrier */
+    {5, 4, 0, 0x10, {0,0,0,0,3}}, /* MPI_Barrier_init */
+    {7, 0, 0, 0x0, {0,0,0,0,0,1,0}}, /* MPI_Bcast */
+    {9, 8, 0, 0x100, {0,0,0,0,0,1,0,0,3}}, /* MPI_Bcast_init */
+    {8, 0, 0, 0x0, {0,0,0,0,0,0,1,1}}, /* MPI_Exscan */
+    {10, 9, 0, 0x200, {0,0,0,0,0,0,1,1,0,3}}, /* MPI_Exscan_init */
+    {10, 0, 0, 0x0, {0,0,0,0,0,1,0,0,1,0}}, /* MPI_Gather */
+    {12, 11, 0, 0x800, {0,0,0,0,0,1,0,0,1,0,0,3}}, /* MPI_Gather_init */
+    {11, 0, 0, 0x0, {0,0,0,0,0,1,0,2,2,1,0}}, /* MPI_Gatherv */
+    {13, 12, 0, 0x1000, {0,0,0,0,0,1,0,2,2,1,0,0,3}}, /* MPI_Gatherv_init */
+    {10, 9, 0, 0x200, {0,0,0,0,0,1,0,0,1,3}}, /* MPI_Iallgather */
+    {11, 10, 0, 0x400, {0,0,0,0,0,1,0,2,2,1,3}}, /* MPI_Iallgatherv */
+    {9, 8, 0, 0x100, {0,0,0,0,0,0,1,1,3}}, /* MPI_Iallreduce */
+    {10, 9, 0, 0x200, {0,0,0,0,0,1,0,0,1,3}}, /* MPI_Ialltoall */
+    {12, 11, 0, 0x800, {0,0,0,0,2,2,1,0,2,2,1,3}}, /* MPI_Ialltoallv */
+    {12, 11, 0, 0x800, {0,0,0,0,2,2,2,0,2,2,2,3}}, /* MPI_Ialltoallw */
+    {4, 3, 0, 0x8, {0,0,0,3}}, /* MPI_Ibarrier */
+    {8, 7, 0, 0x80, {0,0,0,0,0,1,0,3}}, /* MPI_Ibcast */
+    {9, 8, 0, 0x100, {0,0,0,0,0,0,1,1,3}}, /* MPI_Iexscan */
+    {11, 10, 0, 0x400, {0,0,0,0,0,1,0,0,1,0,3}}, /* MPI_Igather */
+    {12, 11, 0, 0x800, {0,0,0,0,0,1,0,2,2,1,0,3}}, /* MPI_Igatherv */
+    {10, 9, 0, 0x200, {0,0,0,0,0,1,0,0,1,3}}, /* MPI_Ineighbor_allgather */
+    {11, 10, 0, 0x400, {0,0,0,0,0,1,0,2,2,1,3}}, /* MPI_Ineighbor_allgatherv */
+    {10, 9, 0, 0x200, {0,0,0,0,0,1,0,0,1,3}}, /* MPI_Ineighbor_alltoall */
+    {12, 11, 0, 0x800, {0,0,0,0,2,2,1,0,2,2,1,3}}, /* MPI_Ineighbor_alltoallv */
+    {12, 11, 0, 0x800, {0,0,0,0,2,2,2,0,2,2,2,3}}, /* MPI_Ineighbor_alltoallw */
+    {10, 9, 0, 0x200, {0,0,0,0,0,0,1,1,0,3}}, /* MPI_Ireduce */
+    {9, 8, 0, 0x100, {0,0,0,0,0,2,1,1,3}}, /* MPI_Ireduce_scatter */
+    {9, 8, 0, 0x100, {0,0,0,0,0,0,1,1,3}}, /* MPI_Ireduce_scatter_block */
+    {9, 8, 0, 0x100, {0,0,0,0,0,0,1,1,3}}, /* MPI_Iscan */
+    {11, 10, 0, 0x400, {0,0,0,0,0,1,0,0,1,0,3}}, /* MPI_Iscatter */
+    {12, 11, 0, 0x800, {0,0,0,0,2,2,1,0,0,1,0,3}}, /* MPI_Iscatterv */
+    {9, 0, 0, 0x0, {0,0,0,0,0,1,0,0,1}}, /* MPI_Neighbor_allgather */
+    {11, 10, 0, 0x400, {0,0,0,0,0,1,0,0,1,0,3}}, /* MPI_Neighbor_allgather_init */
+    {10, 0, 0, 0x0, {0,0,0,0,0,1,0,2,2,1}}, /* MPI_Neighbor_allgatherv */
+    {12, 11, 0, 0x800, {0,0,0,0,0,1,0,2,2,1,0,3}}, /* MPI_Neighbor_allgatherv_init */
+    {9, 0, 0, 0x0, {0,0,0,0,0,1,0,0,1}}, /* MPI_Neighbor_alltoall */
+    {11, 10, 0, 0x400, {0,0,0,0,0,1,0,0,1,0,3}}, /* MPI_Neighbor_alltoall_init */
+    {11, 0, 0, 0x0, {0,0,0,0,2,2,1,0,2,2,1}}, /* MPI_Neighbor_alltoallv */
+    {13, 12, 0, 0x1000, {0,0,0,0,2,2,1,0,2,2,1,0,3}}, /* MPI_Neighbor_alltoallv_init */
+    {11, 0, 0, 0x0, {0,0,0,0,2,2,2,0,2,2,2}}, /* MPI_Neighbor_alltoallw */
+    {13, 12, 0, 0x1000, {0,0,0,0,2,2,2,0,2,2,2,0,3}}, /* MPI_Neighbor_alltoallw_init */
+    {9, 0, 0, 0x0, {0,0,0,0,0,0,1,1,0}}, /* MPI_Reduce */
+    {11, 10, 0, 0x400, {0,0,0,0,0,0,1,1,0,0,3}}, /* MPI_Reduce_init */
+    {8, 0, 0, 0x0, {0,0,0,0,0,2,1,1}}, /* MPI_Reduce_scatter */
+    {8, 0, 0, 0x0, {0,0,0,0,0,0,1,1}}, /* MPI_Reduce_scatter_block */
+    {10, 9, 0, 0x200, {0,0,0,0,0,0,1,1,0,3}}, /* MPI_Reduce_scatter_block_init */
+    {10, 9, 0, 0x200, {0,0,0,0,0,2,1,1,0,3}}, /* MPI_Reduce_scatter_init */
+    {8, 0, 0, 0x0, {0,0,0,0,0,0,1,1}}, /* MPI_Scan */
+    {10, 9, 0, 0x200, {0,0,0,0,0,0,1,1,0,3}}, /* MPI_Scan_init */
+    {10, 0, 0, 0x0, {0,0,0,0,0,1,0,0,1,0}}, /* MPI_Scatter */
+    {12, 11, 0, 0x800, {0,0,0,0,0,1,0,0,1,0,0,3}}, /* MPI_Scatter_init */
+    {11, 0, 0, 0x0, {0,0,0,0,2,2,1,0,0,1,0}}, /* MPI_Scatterv */
+    {13, 12, 0, 0x1000, {0,0,0,0,2,2,1,0,0,1,0,0,3}}, /* MPI_Scatterv_init */
+    {11, 0, 0, 0x0, {0,0,0,0,0,1,0,0,0,1,1}}, /* MPI_Accumulate */
+    {9, 0, 0, 0x0, {0,0,0,0,0,0,1,0,0}}, /* MPI_Compare_and_swap */
+    {9, 0, 0, 0x0, {0,0,0,0,0,1,0,0,1}}, /* MPI_Fetch_and_op */
+    {10, 0, 0, 0x0, {0,0,0,0,0,1,0,0,0,1}}, /* MPI_Get */
+    {14, 0, 0, 0x0, {0,0,0,0,0,1,0,0,1,0,0,0,1,1}}, /* MPI_Get_accumulate */
+    {10, 0, 0, 0x0, {0,0,0,0,0,1,0,0,0,1}}, /* MPI_Put */
+    {12, 11, 0, 0x800, {0,0,0,0,0,1,0,0,0,1,1,3}}, /* MPI_Raccumulate */
+    {11, 10, 0, 0x400, {0,0,0,0,0,1,0,0,0,1,3}}, /* MPI_Rget */
+    {15, 14, 0, 0x4000, {0,0,0,0,0,1,0,0,1,0,0,0,1,1,3}}, /* MPI_Rget_accumulate */
+    {11, 10, 0, 0x400, {0,0,0,0,0,1,0,0,0,1,3}}, /* MPI_Rput */
+    {7, 0, 0, 0x40, {0,0,0,0,0,0,0}}, /* MPI_Win_allocate */
+    {7, 0, 0, 0x40, {0,0,0,0,0,0,0}}, /* MPI_Win_allocate_shared */
+    {5, 0, 0, 0x0, {0,0,0,0,0}}, /* MPI_Win_attach */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Win_call_errhandler */
+    {3, 0, 0, 0x0, {0,0,0}}, /* MPI_Win_complete */
+    {8, 0, 0, 0x80, {0,0,0,0,0,0,0,0}}, /* MPI_Win_create */
+    {5, 0, 0, 0x10, {0,0,0,0,0}}, /* MPI_Win_create_dynamic */
+    {4, 3, 0, 0x8, {0,0,0,3}}, /* MPI_Win_create_errhandler */
+    {4, 3, 0, 0x8, {0,0,0,3}}, /* MPI_Win_create_keyval */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Win_delete_attr */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Win_detach */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Win_fence */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Win_flush */
+    {3, 0, 0, 0x0, {0,0,0}}, /* MPI_Win_flush_all */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Win_flush_local */
+    {3, 0, 0, 0x0, {0,0,0}}, /* MPI_Win_flush_local_all */
+    {3, 0, 0, 0x0, {0,0,0}}, /* MPI_Win_free */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Win_free_keyval */
+    {5, 0, 0, 0x10, {0,0,0,0,0}}, /* MPI_Win_get_attr */
+    {4, 3, 0, 0x8, {0,0,0,3}}, /* MPI_Win_get_errhandler */
+    {4, 0, 0, 0x8, {0,0,0,1}}, /* MPI_Win_get_group */
+    {4, 3, 0, 0x8, {0,0,0,3}}, /* MPI_Win_get_info */
+    {4, 0, 0, 0x8, {0,0,0,0}}, /* MPI_Win_get_name */
+    {6, 0, 0, 0x0, {0,0,0,0,0,0}}, /* MPI_Win_lock */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Win_lock_all */
+    {5, 0, 0, 0x0, {0,0,0,1,0}}, /* MPI_Win_post */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Win_set_attr */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Win_set_errhandler */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Win_set_info */
+    {4, 0, 0, 0x0, {0,0,0,1}}, /* MPI_Win_set_name */
+    {6, 0, 0, 0x30, {0,0,0,0,0,0}}, /* MPI_Win_shared_query */
+    {5, 0, 0, 0x0, {0,0,0,1,0}}, /* MPI_Win_start */
+    {3, 0, 0, 0x0, {0,0,0}}, /* MPI_Win_sync */
+    {4, 0, 3, 0x8, {0,0,0,0}}, /* MPI_Win_test */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Win_unlock */
+    {3, 0, 0, 0x0, {0,0,0}}, /* MPI_Win_unlock_all */
+    {3, 0, 0, 0x0, {0,0,0}}, /* MPI_Win_wait */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Attr_delete */
+    {5, 0, 0, 0x10, {0,0,0,0,0}}, /* MPI_Attr_get */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Attr_put */
+    {4, 0, 0, 0x0, {0,0,0,1}}, /* MPI_Close_port */
+    {7, 0, 0, 0x40, {0,0,0,1,0,0,0}}, /* MPI_Comm_accept */
+    {5, 0, 0, 0x0, {0,0,0,0,0}}, /* MPI_Comm_attach_buffer */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Comm_call_errhandler */
+    {5, 0, 0, 0x10, {0,0,0,0,0}}, /* MPI_Comm_compare */
+    {7, 0, 0, 0x40, {0,0,0,1,0,0,0}}, /* MPI_Comm_connect */
+    {5, 0, 0, 0x10, {0,0,0,1,0}}, /* MPI_Comm_create */
+    {4, 3, 0, 0x8, {0,0,0,3}}, /* MPI_Comm_create_errhandler */
+    {8, 0, 0, 0x80, {0,0,0,1,1,0,0,0}}, /* MPI_Comm_create_from_group */
+    {6, 0, 0, 0x20, {0,0,0,1,0,0}}, /* MPI_Comm_create_group */
+    {4, 3, 0, 0x8, {0,0,0,3}}, /* MPI_Comm_create_keyval */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Comm_delete_attr */
+    {4, 0, 0, 0x8, {0,0,0,0}}, /* MPI_Comm_detach_buffer */
+    {3, 0, 0, 0x0, {0,0,0}}, /* MPI_Comm_disconnect */
+    {4, 0, 0, 0x8, {0,0,0,0}}, /* MPI_Comm_dup */
+    {5, 0, 0, 0x10, {0,0,0,0,0}}, /* MPI_Comm_dup_with_info */
+    {3, 0, 0, 0x0, {0,0,0}}, /* MPI_Comm_flush_buffer */
+    {3, 0, 0, 0x0, {0,0,0}}, /* MPI_Comm_free */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Comm_free_keyval */
+    {5, 0, 0, 0x10, {0,0,0,0,0}}, /* MPI_Comm_get_attr */
+    {4, 3, 0, 0x8, {0,0,0,3}}, /* MPI_Comm_get_errhandler */
+    {4, 3, 0, 0x8, {0,0,0,3}}, /* MPI_Comm_get_info */
+    {4, 0, 0, 0x8, {0,0,0,0}}, /* MPI_Comm_get_name */
+    {4, 0, 0, 0x8, {0,0,0,0}}, /* MPI_Comm_get_parent */
+    {4, 0, 0, 0x8, {0,0,0,1}}, /* MPI_Comm_group */
+    {5, 4, 0, 0x18, {0,0,0,0,3}}, /* MPI_Comm_idup */
+    {6, 5, 0, 0x30, {0,0,0,0,0,3}}, /* MPI_Comm_idup_with_info */
+    {4, 3, 0, 0x8, {0,0,0,3}}, /* MPI_Comm_iflush_buffer */
+    {5, 0, 0, 0x10, {0,0,0,0,0}}, /* MPI_Comm_join */
+    {4, 0, 0, 0x8, {0,0,0,0}}, /* MPI_Comm_rank */
+    {4, 0, 0, 0x8, {0,0,0,1}}, /* MPI_Comm_remote_group */
+    {4, 0, 0, 0x8, {0,0,0,0}}, /* MPI_Comm_remote_size */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Comm_set_attr */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Comm_set_errhandler */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Comm_set_info */
+    {4, 0, 0, 0x0, {0,0,0,1}}, /* MPI_Comm_set_name */
+    {4, 0, 0, 0x8, {0,0,0,0}}, /* MPI_Comm_size */
+    {10, 0, 0, 0x300, {0,0,0,1,2,0,0,0,0,2}}, /* MPI_Comm_spawn */
+    {10, 0, 0, 0x300, {0,0,0,0,2,2,2,0,0,2}}, /* MPI_Comm_spawn_multiple */
+    {6, 0, 0, 0x20, {0,0,0,0,0,0}}, /* MPI_Comm_split */
+    {7, 0, 0, 0x40, {0,0,0,0,0,0,0}}, /* MPI_Comm_split_type */
+    {4, 0, 0, 0x8, {0,0,0,0}}, /* MPI_Comm_test_inter */
+    {8, 0, 0, 0x80, {0,0,0,0,0,0,0,0}}, /* MPI_Intercomm_create */
+    {11, 0, 0, 0x400, {0,0,0,1,0,1,0,1,0,0,0}}, /* MPI_Intercomm_create_from_groups */
+    {5, 0, 0, 0x10, {0,0,0,0,0}}, /* MPI_Intercomm_merge */
+    {4, 3, 0, 0x8, {0,0,0,3}}, /* MPI_Keyval_create */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Keyval_free */
+    {5, 0, 0, 0x0, {0,0,0,1,0}}, /* MPI_Lookup_name */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Open_port */
+    {6, 0, 0, 0x0, {0,0,0,1,0,1}}, /* MPI_Publish_name */
+    {6, 0, 0, 0x0, {0,0,0,1,0,1}}, /* MPI_Unpublish_name */
+    {6, 0, 0, 0x20, {0,0,0,0,0,2}}, /* MPI_Cart_coords */
+    {8, 0, 0, 0x80, {0,0,0,0,2,2,0,0}}, /* MPI_Cart_create */
+    {7, 0, 0, 0x70, {0,0,0,0,2,2,2}}, /* MPI_Cart_get */
+    {7, 0, 0, 0x40, {0,0,0,0,2,2,0}}, /* MPI_Cart_map */
+    {5, 0, 0, 0x10, {0,0,0,2,0}}, /* MPI_Cart_rank */
+    {7, 0, 0, 0x60, {0,0,0,0,0,0,0}}, /* MPI_Cart_shift */
+    {5, 0, 0, 0x10, {0,0,0,2,0}}, /* MPI_Cart_sub */
+    {4, 0, 0, 0x8, {0,0,0,0}}, /* MPI_Cartdim_get */
+    {7, 0, 0, 0x40, {0,0,0,0,0,2,2}}, /* MPI_Dims_create */
+    {11, 0, 0, 0x400, {0,0,0,0,2,2,2,2,0,0,0}}, /* MPI_Dist_graph_create */
+    {12, 0, 0, 0x800, {0,0,0,0,2,2,0,2,2,0,0,0}}, /* MPI_Dist_graph_create_adjacent */
+    {9, 0, 0, 0x1b0, {0,0,0,0,2,2,0,2,2}}, /* MPI_Dist_graph_neighbors */
+    {6, 0, 0, 0x38, {0,0,0,0,0,0}}, /* MPI_Dist_graph_neighbors_count */
+    {8, 0, 0, 0x80, {0,0,0,0,2,2,0,0}}, /* MPI_Graph_create */
+    {7, 0, 0, 0x60, {0,0,0,0,0,2,2}}, /* MPI_Graph_get */
+    {7, 0, 0, 0x40, {0,0,0,0,2,2,0}}, /* MPI_Graph_map */
+    {6, 0, 0, 0x20, {0,0,0,0,0,2}}, /* MPI_Graph_neighbors */
+    {5, 0, 0, 0x10, {0,0,0,0,0}}, /* MPI_Graph_neighbors_count */
+    {5, 0, 0, 0x18, {0,0,0,0,0}}, /* MPI_Graphdims_get */
+    {4, 0, 0, 0x8, {0,0,0,0}}, /* MPI_Topo_test */
+    {6, 0, 0, 0x20, {0,0,0,1,1,0}}, /* MPI_Group_compare */
+    {6, 0, 0, 0x20, {0,0,0,1,1,1}}, /* MPI_Group_difference */
+    {7, 0, 0, 0x40, {0,0,0,1,0,2,1}}, /* MPI_Group_excl */
+    {4, 0, 0, 0x0, {0,0,0,1}}, /* MPI_Group_free */
+    {6, 0, 0, 0x20, {0,0,0,0,1,1}}, /* MPI_Group_from_session_pset */
+    {7, 0, 0, 0x40, {0,0,0,1,0,2,1}}, /* MPI_Group_incl */
+    {6, 0, 0, 0x20, {0,0,0,1,1,1}}, /* MPI_Group_intersection */
+    {7, 0, 0, 0x40, {0,0,0,1,0,2,1}}, /* MPI_Group_range_excl */
+    {7, 0, 0, 0x40, {0,0,0,1,0,2,1}}, /* MPI_Group_range_incl */
+    {5, 0, 0, 0x10, {0,0,0,1,0}}, /* MPI_Group_rank */
+    {5, 0, 0, 0x10, {0,0,0,1,0}}, /* MPI_Group_size */
+    {8, 0, 0, 0x80, {0,0,0,1,0,2,1,2}}, /* MPI_Group_translate_ranks */
+    {6, 0, 0, 0x20, {0,0,0,1,1,1}}, /* MPI_Group_union */
+    {10, 0, 0, 0x200, {0,0,0,0,0,1,0,0,0,0}}, /* MPI_Pack */
+    {11, 0, 0, 0x400, {0,0,0,1,0,0,1,0,0,0,0}}, /* MPI_Pack_external */
+    {7, 0, 0, 0x40, {0,0,0,1,0,1,0}}, /* MPI_Pack_external_size */
+    {6, 0, 0, 0x20, {0,0,0,0,1,0}}, /* MPI_Pack_size */
+    {4, 0, 0, 0x0, {0,0,0,1}}, /* MPI_Type_commit */
+    {6, 0, 0, 0x20, {0,0,0,0,1,1}}, /* MPI_Type_contiguous */
+    {13, 0, 0, 0x1000, {0,0,0,0,0,0,2,2,2,2,0,1,1}}, /* MPI_Type_create_darray */
+    {6, 0, 0, 0x20, {0,0,0,0,0,1}}, /* MPI_Type_create_f90_complex */
+    {5, 0, 0, 0x10, {0,0,0,0,1}}, /* MPI_Type_create_f90_integer */
+    {6, 0, 0, 0x20, {0,0,0,0,0,1}}, /* MPI_Type_create_f90_real */
+    {8, 0, 0, 0x80, {0,0,0,0,2,2,1,1}}, /* MPI_Type_create_hindexed */
+    {8, 0, 0, 0x80, {0,0,0,0,0,2,1,1}}, /* MPI_Type_create_hindexed_block */
+    {8, 0, 0, 0x80, {0,0,0,0,0,0,1,1}}, /* MPI_Type_create_hvector */
+    {8, 0, 0, 0x80, {0,0,0,0,0,2,1,1}}, /* MPI_Type_create_indexed_block */
+    {4, 3, 0, 0x8, {0,0,0,3}}, /* MPI_Type_create_keyval */
+    {7, 0, 0, 0x40, {0,0,0,1,0,0,1}}, /* MPI_Type_create_resized */
+    {8, 0, 0, 0x80, {0,0,0,0,2,2,2,1}}, /* MPI_Type_create_struct */
+    {10, 0, 0, 0x200, {0,0,0,0,2,2,2,0,1,1}}, /* MPI_Type_create_subarray */
+    {5, 0, 0, 0x0, {0,0,0,1,0}}, /* MPI_Type_delete_attr */
+    {5, 0, 0, 0x10, {0,0,0,1,1}}, /* MPI_Type_dup */
+    {5, 0, 0, 0x10, {0,0,0,1,0}}, /* MPI_Type_extent */
+    {4, 0, 0, 0x0, {0,0,0,1}}, /* MPI_Type_free */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Type_free_keyval */
+    {6, 0, 0, 0x20, {0,0,0,1,0,0}}, /* MPI_Type_get_attr */
+    {12, 0, 0, 0xf00, {0,0,0,1,0,0,0,0,2,2,2,2}}, /* MPI_Type_get_contents */
+    {9, 0, 0, 0x1f0, {0,0,0,1,0,0,0,0,0}}, /* MPI_Type_get_envelope */
+    {6, 0, 0, 0x30, {0,0,0,1,0,0}}, /* MPI_Type_get_extent */
+    {6, 0, 0, 0x30, {0,0,0,1,0,0}}, /* MPI_Type_get_extent_x */
+    {5, 0, 0, 0x10, {0,0,0,1,0}}, /* MPI_Type_get_name */
+    {6, 0, 0, 0x30, {0,0,0,1,0,0}}, /* MPI_Type_get_true_extent */
+    {6, 0, 0, 0x30, {0,0,0,1,0,0}}, /* MPI_Type_get_true_extent_x */
+    {6, 0, 0, 0x20, {0,0,0,1,1,1}}, /* MPI_Type_get_value_index */
+    {8, 0, 0, 0x80, {0,0,0,0,2,2,1,1}}, /* MPI_Type_hindexed */
+    {8, 0, 0, 0x80, {0,0,0,0,0,0,1,1}}, /* MPI_Type_hvector */
+    {8, 0, 0, 0x80, {0,0,0,0,2,2,1,1}}, /* MPI_Type_indexed */
+    {5, 0, 0, 0x10, {0,0,0,1,0}}, /* MPI_Type_lb */
+    {6, 0, 0, 0x20, {0,0,0,0,0,1}}, /* MPI_Type_match_size */
+    {5, 0, 0, 0x0, {0,0,0,1,0}}, /* MPI_Type_set_attr */
+    {5, 0, 0, 0x0, {0,0,0,1,1}}, /* MPI_Type_set_name */
+    {5, 0, 0, 0x10, {0,0,0,1,0}}, /* MPI_Type_size */
+    {5, 0, 0, 0x10, {0,0,0,1,0}}, /* MPI_Type_size_x */
+    {8, 0, 0, 0x80, {0,0,0,0,2,2,2,1}}, /* MPI_Type_struct */
+    {5, 0, 0, 0x10, {0,0,0,1,0}}, /* MPI_Type_ub */
+    {8, 0, 0, 0x80, {0,0,0,0,0,0,1,1}}, /* MPI_Type_vector */
+    {10, 0, 0, 0x40, {0,0,0,0,0,0,0,0,0,1}}, /* MPI_Unpack */
+    {11, 0, 0, 0x80, {0,0,0,1,0,0,0,0,0,0,1}}, /* MPI_Unpack_external */
+    {5, 0, 0, 0x10, {0,0,0,1,0}}, /* MPI_Op_commutative */
+    {5, 0, 0, 0x10, {0,0,0,0,1}}, /* MPI_Op_create */
+    {4, 0, 0, 0x0, {0,0,0,1}}, /* MPI_Op_free */
+    {8, 0, 0, 0x0, {0,0,0,0,0,0,1,1}}, /* MPI_Reduce_local */
+    {4, 3, 0, 0x8, {0,0,0,3}}, /* MPI_Info_create */
+    {5, 4, 0, 0x10, {0,0,0,0,3}}, /* MPI_Info_create_env */
+    {5, 0, 0, 0x0, {0,0,0,0,1}}, /* MPI_Info_delete */
+    {5, 4, 0, 0x10, {0,0,0,0,3}}, /* MPI_Info_dup */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Info_free */
+    {7, 0, 0, 0x40, {0,0,0,0,1,0,0}}, /* MPI_Info_get */
+    {5, 0, 0, 0x10, {0,0,0,0,0}}, /* MPI_Info_get_nkeys */
+    {5, 0, 0, 0x0, {0,0,0,0,0}}, /* MPI_Info_get_nthkey */
+    {8, 0, 0, 0xc0, {0,0,0,0,1,0,0,0}}, /* MPI_Info_get_string */
+    {7, 0, 0, 0x60, {0,0,0,0,1,0,0}}, /* MPI_Info_get_valuelen */
+    {6, 0, 0, 0x0, {0,0,0,0,1,1}}, /* MPI_Info_set */
+    {4, 0, 0, 0x8, {0,0,0,0}}, /* MPI_Add_error_class */
+    {5, 0, 0, 0x10, {0,0,0,0,0}}, /* MPI_Add_error_code */
+    {5, 0, 0, 0x0, {0,0,0,0,1}}, /* MPI_Add_error_string */
+    {4, 3, 0, 0x8, {0,0,0,3}}, /* MPI_Errhandler_create */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Errhandler_free */
+    {4, 3, 0, 0x8, {0,0,0,3}}, /* MPI_Errhandler_get */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Errhandler_set */
+    {5, 0, 0, 0x10, {0,0,0,0,0}}, /* MPI_Error_class */
+    {5, 0, 0, 0x10, {0,0,0,0,0}}, /* MPI_Error_string */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Remove_error_class */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Remove_error_code */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Remove_error_string */
+    {6, 0, 0, 0x0, {0,0,0,0,0,0}}, /* MPI_Session_attach_buffer */
+    {5, 0, 0, 0x0, {0,0,0,0,0}}, /* MPI_Session_call_errhandler */
+    {4, 3, 0, 0x8, {0,0,0,3}}, /* MPI_Session_create_errhandler */
+    {5, 0, 0, 0x10, {0,0,0,0,0}}, /* MPI_Session_detach_buffer */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Session_finalize */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_Session_flush_buffer */
+    {5, 4, 0, 0x10, {0,0,0,0,3}}, /* MPI_Session_get_errhandler */
+    {5, 4, 0, 0x10, {0,0,0,0,3}}, /* MPI_Session_get_info */
+    {8, 0, 0, 0x80, {0,0,0,0,0,0,0,0}}, /* MPI_Session_get_nth_pset */
+    {6, 0, 0, 0x20, {0,0,0,0,0,0}}, /* MPI_Session_get_num_psets */
+    {6, 5, 0, 0x20, {0,0,0,0,1,3}}, /* MPI_Session_get_pset_info */
+    {5, 4, 0, 0x10, {0,0,0,0,3}}, /* MPI_Session_iflush_buffer */
+    {6, 5, 0, 0x20, {0,0,0,0,0,3}}, /* MPI_Session_init */
+    {5, 0, 0, 0x0, {0,0,0,0,0}}, /* MPI_Session_set_errhandler */
+    {0, 0, 0, 0x0, {0}}, /* MPI_File_c2f */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_File_call_errhandler */
+    {3, 0, 0, 0x0, {0,0,0}}, /* MPI_File_close */
+    {4, 3, 0, 0x8, {0,0,0,3}}, /* MPI_File_create_errhandler */
+    {5, 0, 0, 0x0, {0,0,0,1,0}}, /* MPI_File_delete */
+    {0, 0, 0, 0x0, {0}}, /* MPI_File_f2c */
+    {0, 0, 0, 0x0, {0}}, /* MPI_File_fromint */
+    {4, 0, 0, 0x8, {0,0,0,0}}, /* MPI_File_get_amode */
+    {4, 0, 0, 0x8, {0,0,0,0}}, /* MPI_File_get_atomicity */
+    {5, 0, 0, 0x10, {0,0,0,0,0}}, /* MPI_File_get_byte_offset */
+    {4, 3, 0, 0x8, {0,0,0,3}}, /* MPI_File_get_errhandler */
+    {4, 0, 0, 0x8, {0,0,0,1}}, /* MPI_File_get_group */
+    {4, 3, 0, 0x8, {0,0,0,3}}, /* MPI_File_get_info */
+    {4, 0, 0, 0x8, {0,0,0,0}}, /* MPI_File_get_position */
+    {4, 0, 0, 0x8, {0,0,0,0}}, /* MPI_File_get_position_shared */
+    {4, 0, 0, 0x8, {0,0,0,0}}, /* MPI_File_get_size */
+    {5, 0, 0, 0x10, {0,0,0,1,0}}, /* MPI_File_get_type_extent */
+    {6, 0, 0, 0x38, {0,0,0,0,1,1}}, /* MPI_File_get_view */
+    {7, 6, 0, 0x40, {0,0,0,0,0,1,3}}, /* MPI_File_iread */
+    {7, 6, 0, 0x40, {0,0,0,0,0,1,3}}, /* MPI_File_iread_all */
+    {8, 7, 0, 0x80, {0,0,0,0,0,0,1,3}}, /* MPI_File_iread_at */
+    {8, 7, 0, 0x80, {0,0,0,0,0,0,1,3}}, /* MPI_File_iread_at_all */
+    {7, 6, 0, 0x40, {0,0,0,0,0,1,3}}, /* MPI_File_iread_shared */
+    {7, 6, 0, 0x40, {0,0,0,0,0,1,3}}, /* MPI_File_iwrite */
+    {7, 6, 0, 0x40, {0,0,0,0,0,1,3}}, /* MPI_File_iwrite_all */
+    {8, 7, 0, 0x80, {0,0,0,0,0,0,1,3}}, /* MPI_File_iwrite_at */
+    {8, 7, 0, 0x80, {0,0,0,0,0,0,1,3}}, /* MPI_File_iwrite_at_all */
+    {7, 6, 0, 0x40, {0,0,0,0,0,1,3}}, /* MPI_File_iwrite_shared */
+    {7, 0, 0, 0x40, {0,0,0,1,0,0,0}}, /* MPI_File_open */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_File_preallocate */
+    {7, 0, 0, 0x40, {0,0,0,0,0,1,0}}, /* MPI_File_read */
+    {7, 0, 0, 0x40, {0,0,0,0,0,1,0}}, /* MPI_File_read_all */
+    {6, 0, 0, 0x0, {0,0,0,0,0,1}}, /* MPI_File_read_all_begin */
+    {5, 0, 0, 0x10, {0,0,0,0,0}}, /* MPI_File_read_all_end */
+    {8, 0, 0, 0x80, {0,0,0,0,0,0,1,0}}, /* MPI_File_read_at */
+    {8, 0, 0, 0x80, {0,0,0,0,0,0,1,0}}, /* MPI_File_read_at_all */
+    {7, 0, 0, 0x0, {0,0,0,0,0,0,1}}, /* MPI_File_read_at_all_begin */
+    {5, 0, 0, 0x10, {0,0,0,0,0}}, /* MPI_File_read_at_all_end */
+    {7, 0, 0, 0x40, {0,0,0,0,0,1,0}}, /* MPI_File_read_ordered */
+    {6, 0, 0, 0x0, {0,0,0,0,0,1}}, /* MPI_File_read_ordered_begin */
+    {5, 0, 0, 0x10, {0,0,0,0,0}}, /* MPI_File_read_ordered_end */
+    {7, 0, 0, 0x40, {0,0,0,0,0,1,0}}, /* MPI_File_read_shared */
+    {5, 0, 0, 0x0, {0,0,0,0,0}}, /* MPI_File_seek */
+    {5, 0, 0, 0x0, {0,0,0,0,0}}, /* MPI_File_seek_shared */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_File_set_atomicity */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_File_set_errhandler */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_File_set_info */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPI_File_set_size */
+    {8, 0, 0, 0x0, {0,0,0,0,1,1,1,0}}, /* MPI_File_set_view */
+    {3, 0, 0, 0x0, {0,0,0}}, /* MPI_File_sync */
+    {0, 0, 0, 0x0, {0}}, /* MPI_File_toint */
+    {7, 0, 0, 0x40, {0,0,0,0,0,1,0}}, /* MPI_File_write */
+    {7, 0, 0, 0x40, {0,0,0,0,0,1,0}}, /* MPI_File_write_all */
+    {6, 0, 0, 0x0, {0,0,0,0,0,1}}, /* MPI_File_write_all_begin */
+    {5, 0, 0, 0x10, {0,0,0,0,0}}, /* MPI_File_write_all_end */
+    {8, 0, 0, 0x80, {0,0,0,0,0,0,1,0}}, /* MPI_File_write_at */
+    {8, 0, 0, 0x80, {0,0,0,0,0,0,1,0}}, /* MPI_File_write_at_all */
+    {7, 0, 0, 0x0, {0,0,0,0,0,0,1}}, /* MPI_File_write_at_all_begin */
+    {5, 0, 0, 0x10, {0,0,0,0,0}}, /* MPI_File_write_at_all_end */
+    {7, 0, 0, 0x40, {0,0,0,0,0,1,0}}, /* MPI_File_write_ordered */
+    {6, 0, 0, 0x0, {0,0,0,0,0,1}}, /* MPI_File_write_ordered_begin */
+    {5, 0, 0, 0x10, {0,0,0,0,0}}, /* MPI_File_write_ordered_end */
+    {7, 0, 0, 0x40, {0,0,0,0,0,1,0}}, /* MPI_File_write_shared */
+    {4, 0, 0, 0x0, {0,0,0,1}}, /* MPI_Register_datarep */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Abi_get_fortran_booleans */
+    {4, 3, 0, 0x8, {0,0,0,3}}, /* MPI_Abi_get_fortran_info */
+    {4, 3, 0, 0x8, {0,0,0,3}}, /* MPI_Abi_get_info */
+    {5, 0, 0, 0x18, {0,0,0,0,0}}, /* MPI_Abi_get_version */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Abi_set_fortran_booleans */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Abi_set_fortran_info */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Aint_add */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Aint_diff */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Comm_c2f */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Comm_f2c */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Comm_fromint */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Comm_toint */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Errhandler_c2f */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Errhandler_f2c */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Errhandler_fromint */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Errhandler_toint */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Group_c2f */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Group_f2c */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Group_fromint */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Group_toint */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Info_c2f */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Info_f2c */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Info_fromint */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Info_toint */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Message_c2f */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Message_f2c */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Message_fromint */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Message_toint */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Op_c2f */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Op_f2c */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Op_fromint */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Op_toint */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Request_c2f */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Request_f2c */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Request_fromint */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Request_toint */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Session_c2f */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Session_f2c */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Session_fromint */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Session_toint */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Status_c2f */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Status_c2f08 */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Status_f082c */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Status_f082f */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Status_f2c */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Status_f2f08 */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Status_get_error */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Status_get_source */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Status_get_tag */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Status_set_cancelled */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Status_set_elements */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Status_set_elements_x */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Status_set_error */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Status_set_source */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Status_set_tag */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Type_c2f */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Type_f2c */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Type_fromint */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Type_toint */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Win_c2f */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Win_f2c */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Win_fromint */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Win_toint */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Wtick */
+    {0, 0, 0, 0x0, {0}}, /* MPI_Wtime */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_category_changed */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_category_get_categories */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_category_get_cvars */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_category_get_events */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_category_get_index */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_category_get_info */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_category_get_num */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_category_get_num_events */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_category_get_pvars */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_cvar_get_index */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_cvar_get_info */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_cvar_get_num */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_cvar_handle_alloc */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_cvar_handle_free */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_cvar_read */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_cvar_write */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_enum_get_info */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_enum_get_item */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_event_callback_get_info */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_event_callback_set_info */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_event_copy */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_event_get_index */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_event_get_info */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_event_get_num */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_event_get_source */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_event_get_timestamp */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_event_handle_alloc */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_event_handle_free */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_event_handle_get_info */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_event_handle_set_info */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_event_read */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_event_register_callback */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_event_set_dropped_handler */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_finalize */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_init_thread */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_pvar_get_index */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_pvar_get_info */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_pvar_get_num */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_pvar_handle_alloc */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_pvar_handle_free */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_pvar_read */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_pvar_readreset */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_pvar_reset */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_pvar_session_create */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_pvar_session_free */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_pvar_start */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_pvar_stop */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_pvar_write */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_source_get_info */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_source_get_num */
+    {0, 0, 0, 0x0, {0}}, /* MPI_T_source_get_timestamp */
+    {11, 10, 0, 0x400, {0,0,0,0,0,1,0,0,1,0,3}}, /* MPIX_Allgather_init */
+    {12, 11, 0, 0x800, {0,0,0,0,0,1,0,2,2,1,0,3}}, /* MPIX_Allgatherv_init */
+    {10, 9, 0, 0x200, {0,0,0,0,0,0,1,1,0,3}}, /* MPIX_Allreduce_init */
+    {11, 10, 0, 0x400, {0,0,0,0,0,1,0,0,1,0,3}}, /* MPIX_Alltoall_init */
+    {13, 12, 0, 0x1000, {0,0,0,0,2,2,1,0,2,2,1,0,3}}, /* MPIX_Alltoallv_init */
+    {13, 12, 0, 0x1000, {0,0,0,0,2,2,2,0,2,2,2,0,3}}, /* MPIX_Alltoallw_init */
+    {5, 4, 0, 0x10, {0,0,0,0,3}}, /* MPIX_Barrier_init */
+    {9, 8, 0, 0x100, {0,0,0,0,0,1,0,0,3}}, /* MPIX_Bcast_init */
+    {5, 0, 0, 0x10, {0,0,0,0,0}}, /* MPIX_Comm_agree */
+    {3, 0, 0, 0x0, {0,0,0}}, /* MPIX_Comm_failure_ack */
+    {4, 0, 0, 0x8, {0,0,0,1}}, /* MPIX_Comm_failure_get_acked */
+    {3, 0, 0, 0x0, {0,0,0}}, /* MPIX_Comm_revoke */
+    {4, 0, 0, 0x8, {0,0,0,0}}, /* MPIX_Comm_shrink */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPIX_Delete_error_class */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPIX_Delete_error_code */
+    {4, 0, 0, 0x0, {0,0,0,0}}, /* MPIX_Delete_error_string */
+    {10, 9, 0, 0x200, {0,0,0,0,0,0,1,1,0,3}}, /* MPIX_Exscan_init */
+    {12, 11, 0, 0x800, {0,0,0,0,0,1,0,0,1,0,0,3}}, /* MPIX_Gather_init */
+    {13, 12, 0, 0x1000, {0,0,0,0,0,1,0,2,2,1,0,0,3}}, /* MPIX_Gatherv_init */
+    {0, 0, 0, 0x0, {0}}, /* MPIX_GPU_query_support */
+    {4, 3, 0, 0x8, {0,0,0,3}}, /* MPIX_Grequest_start */
+    {11, 10, 0, 0x400, {0,0,0,0,0,1,0,0,1,0,3}}, /* MPIX_Neighbor_allgather_init */
+    {12, 11, 0, 0x800, {0,0,0,0,0,1,0,2,2,1,0,3}}, /* MPIX_Neighbor_allgatherv_init */
+    {11, 10, 0, 0x400, {0,0,0,0,0,1,0,0,1,0,3}}, /* MPIX_Neighbor_alltoall_init */
+    {13, 12, 0, 0x1000, {0,0,0,0,2,2,1,0,2,2,1,0,3}}, /* MPIX_Neighbor_alltoallv_init */
+    {13, 12, 0, 0x1000, {0,0,0,0,2,2,2,0,2,2,2,0,3}}, /* MPIX_Neighbor_alltoallw_init */
+    {0, 0, 0, 0x0, {0}}, /* MPIX_Query_cuda_support */
+    {0, 0, 0, 0x0, {0}}, /* MPIX_Query_hip_support */
+    {0, 0, 0, 0x0, {0}}, /* MPIX_Query_ze_support */
+    {11, 10, 0, 0x400, {0,0,0,0,0,0,1,1,0,0,3}}, /* MPIX_Reduce_init */
+    {10, 9, 0, 0x200, {0,0,0,0,0,0,1,1,0,3}}, /* MPIX_Reduce_scatter_block_init */
+    {10, 9, 0, 0x200, {0,0,0,0,0,2,1,1,0,3}}, /* MPIX_Reduce_scatter_init */
+    {10, 9, 0, 0x200, {0,0,0,0,0,0,1,1,0,3}}, /* MPIX_Scan_init */
+    {12, 11, 0, 0x800, {0,0,0,0,0,1,0,0,1,0,0,3}}, /* MPIX_Scatter_init */
+    {13, 12, 0, 0x1000, {0,0,0,0,2,2,1,0,0,1,0,0,3}}, /* MPIX_Scatterv_init */
+    {4, 0, 0, 0x0, {0,0,0,1}}, /* efg_region_begin */
+    {4, 0, 0, 0x0, {0,0,0,1}}, /* efg_region_end */
+    {6, 0, 0, 0x0, {0,0,0,1,0,0}}, /* efg_attribute_int */
+    {6, 0, 0, 0x0, {0,0,0,1,0,0}}, /* efg_attribute_double */
+    {5, 0, 0, 0x0, {0,0,0,1,1}}, /* efg_attribute_string */
 };
 
 const unsigned efg_nschemas = sizeof efg_schemas / sizeof *efg_schemas;

@@ -3,7 +3,7 @@
 
 BK_ENTRY void efg_efg_region_begin(const char *name, size_t name_len)
 {
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return;
     const bk_origin origin = bk_origin_of(b, &name_len, __builtin_frame_address(0), __builtin_return_address(0));
     uint64_t *const w = bk_begin(b, origin.lang, BK_HEADER(EFG_P_efg_region_begin, origin.lang, 0, 4), origin.site);
@@ -15,7 +15,7 @@ BK_ENTRY void efg_efg_region_begin(const char *name, size_t name_len)
 
 BK_ENTRY void efg_efg_region_end(const char *name, size_t name_len)
 {
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return;
     const bk_origin origin = bk_origin_of(b, &name_len, __builtin_frame_address(0), __builtin_return_address(0));
     uint64_t *const w = bk_begin(b, origin.lang, BK_HEADER(EFG_P_efg_region_end, origin.lang, 0, 4), origin.site);
@@ -27,7 +27,7 @@ BK_ENTRY void efg_efg_region_end(const char *name, size_t name_len)
 
 BK_ENTRY void efg_efg_attribute_int(const char *name, size_t name_len, int64_t value)
 {
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return;
     const bk_origin origin = bk_origin_of(b, &name_len, __builtin_frame_address(0), __builtin_return_address(0));
     uint64_t *const w = bk_begin(b, origin.lang, BK_HEADER(EFG_P_efg_attribute_int, origin.lang, 0, 6), origin.site);
@@ -40,7 +40,7 @@ BK_ENTRY void efg_efg_attribute_int(const char *name, size_t name_len, int64_t v
 
 BK_ENTRY void efg_efg_attribute_double(const char *name, size_t name_len, double value)
 {
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return;
     const bk_origin origin = bk_origin_of(b, &name_len, __builtin_frame_address(0), __builtin_return_address(0));
     uint64_t *const w = bk_begin(b, origin.lang, BK_HEADER(EFG_P_efg_attribute_double, origin.lang, 0, 6), origin.site);
@@ -53,7 +53,7 @@ BK_ENTRY void efg_efg_attribute_double(const char *name, size_t name_len, double
 
 BK_ENTRY void efg_efg_attribute_string(const char *name, size_t name_len, const char *value, size_t value_len)
 {
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return;
     const bk_origin origin = bk_origin_of(b, &name_len, __builtin_frame_address(0), __builtin_return_address(0));
     uint64_t *const w = bk_begin(b, origin.lang, BK_HEADER(EFG_P_efg_attribute_string, origin.lang, 0, 5), origin.site);

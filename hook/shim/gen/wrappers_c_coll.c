@@ -4,7 +4,7 @@
 BK_ENTRY int efg_MPI_Abort(MPI_Comm comm, int errorcode)
 {
     typedef int (*const real_fn)(MPI_Comm, int);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Abort])(comm, errorcode);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Abort];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Abort, BK_C, 0, 4), __builtin_return_address(0));
@@ -21,7 +21,7 @@ BK_ENTRY int efg_MPI_Abort(MPI_Comm comm, int errorcode)
 BK_ENTRY int efg_MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
     typedef int (*const real_fn)(MPI_Aint, MPI_Info, void *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alloc_mem])(size, info, baseptr);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alloc_mem];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alloc_mem, BK_C, 0, 5), __builtin_return_address(0));
@@ -39,7 +39,7 @@ BK_ENTRY int efg_MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 BK_ENTRY int efg_MPI_Free_mem(const void *base)
 {
     typedef int (*const real_fn)(const void *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Free_mem])(base);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Free_mem];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Free_mem, BK_C, 0, 4), __builtin_return_address(0));
@@ -56,7 +56,7 @@ BK_ENTRY int efg_MPI_Free_mem(const void *base)
 BK_ENTRY int efg_MPI_Pcontrol(int level, void *a1, void *a2, void *a3, void *a4, void *a5)
 {
     typedef int (*const real_fn)(int, void *, void *, void *, void *, void *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pcontrol])(level, a1, a2, a3, a4, a5);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pcontrol];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pcontrol, BK_C, 0, 4), __builtin_return_address(0));
@@ -73,7 +73,7 @@ BK_ENTRY int efg_MPI_Pcontrol(int level, void *a1, void *a2, void *a3, void *a4,
 BK_ENTRY int efg_MPI_Buffer_attach(const void *buffer, int size)
 {
     typedef int (*const real_fn)(const void *, int);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Buffer_attach])(buffer, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Buffer_attach];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Buffer_attach, BK_C, 0, 5), __builtin_return_address(0));
@@ -91,7 +91,7 @@ BK_ENTRY int efg_MPI_Buffer_attach(const void *buffer, int size)
 BK_ENTRY int efg_MPI_Buffer_attach_c(const void *buffer, MPI_Count size)
 {
     typedef int (*const real_fn)(const void *, MPI_Count);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Buffer_attach_c])(buffer, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Buffer_attach_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Buffer_attach, BK_C, 1, 5), __builtin_return_address(0));
@@ -109,7 +109,7 @@ BK_ENTRY int efg_MPI_Buffer_attach_c(const void *buffer, MPI_Count size)
 BK_ENTRY int efg_MPI_Buffer_detach(void *buffer_addr, int *size)
 {
     typedef int (*const real_fn)(void *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Buffer_detach])(buffer_addr, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Buffer_detach];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Buffer_detach, BK_C, 0, 4), __builtin_return_address(0));
@@ -130,7 +130,7 @@ BK_ENTRY int efg_MPI_Buffer_detach(void *buffer_addr, int *size)
 BK_ENTRY int efg_MPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
 {
     typedef int (*const real_fn)(void *, MPI_Count *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Buffer_detach_c])(buffer_addr, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Buffer_detach_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Buffer_detach, BK_C, 1, 4), __builtin_return_address(0));
@@ -151,7 +151,7 @@ BK_ENTRY int efg_MPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
 BK_ENTRY int efg_MPI_Buffer_flush(void)
 {
     typedef int (*const real_fn)(void);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Buffer_flush])();
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Buffer_flush];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Buffer_flush, BK_C, 0, 3), __builtin_return_address(0));
@@ -167,7 +167,7 @@ BK_ENTRY int efg_MPI_Buffer_flush(void)
 BK_ENTRY int efg_MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgather])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allgather];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgather, BK_C, 0, 9), __builtin_return_address(0));
@@ -190,7 +190,7 @@ BK_ENTRY int efg_MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype 
 BK_ENTRY int efg_MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgather_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allgather_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgather, BK_C, 1, 9), __builtin_return_address(0));
@@ -213,7 +213,7 @@ BK_ENTRY int efg_MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_D
 BK_ENTRY int efg_MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgatherv])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allgatherv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgatherv, BK_C, 0, 10), __builtin_return_address(0));
@@ -237,7 +237,7 @@ BK_ENTRY int efg_MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype
 BK_ENTRY int efg_MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgatherv_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allgatherv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgatherv, BK_C, 1, 10), __builtin_return_address(0));
@@ -261,7 +261,7 @@ BK_ENTRY int efg_MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_
 BK_ENTRY int efg_MPI_Allreduce(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allreduce])(sendbuf, recvbuf, count, datatype, op, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allreduce];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allreduce, BK_C, 0, 8), __builtin_return_address(0));
@@ -283,7 +283,7 @@ BK_ENTRY int efg_MPI_Allreduce(const void *sendbuf, const void *recvbuf, int cou
 BK_ENTRY int efg_MPI_Allreduce_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allreduce_c])(sendbuf, recvbuf, count, datatype, op, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allreduce_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allreduce, BK_C, 1, 8), __builtin_return_address(0));
@@ -305,7 +305,7 @@ BK_ENTRY int efg_MPI_Allreduce_c(const void *sendbuf, const void *recvbuf, MPI_C
 BK_ENTRY int efg_MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoall])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoall];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoall, BK_C, 0, 9), __builtin_return_address(0));
@@ -328,7 +328,7 @@ BK_ENTRY int efg_MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype s
 BK_ENTRY int efg_MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoall_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoall_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoall, BK_C, 1, 9), __builtin_return_address(0));
@@ -351,7 +351,7 @@ BK_ENTRY int efg_MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
 BK_ENTRY int efg_MPI_Alltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallv])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoallv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallv, BK_C, 0, 11), __builtin_return_address(0));
@@ -376,7 +376,7 @@ BK_ENTRY int efg_MPI_Alltoallv(const void *sendbuf, const int *sendcounts, const
 BK_ENTRY int efg_MPI_Alltoallv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, MPI_Datatype recvtype, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallv_c])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoallv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallv, BK_C, 1, 11), __builtin_return_address(0));
@@ -401,7 +401,7 @@ BK_ENTRY int efg_MPI_Alltoallv_c(const void *sendbuf, const MPI_Count *sendcount
 BK_ENTRY int efg_MPI_Alltoallw(const void *sendbuf, const int *sendcounts, const int *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const int *recvcounts, const int *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, const MPI_Datatype *, const void *, const int *, const int *, const MPI_Datatype *, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallw])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoallw];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallw, BK_C, 0, 11), __builtin_return_address(0));
@@ -426,7 +426,7 @@ BK_ENTRY int efg_MPI_Alltoallw(const void *sendbuf, const int *sendcounts, const
 BK_ENTRY int efg_MPI_Alltoallw_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallw_c])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoallw_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallw, BK_C, 1, 11), __builtin_return_address(0));
@@ -451,7 +451,7 @@ BK_ENTRY int efg_MPI_Alltoallw_c(const void *sendbuf, const MPI_Count *sendcount
 BK_ENTRY int efg_MPI_Barrier(MPI_Comm comm)
 {
     typedef int (*const real_fn)(MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Barrier])(comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Barrier];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Barrier, BK_C, 0, 3), __builtin_return_address(0));
@@ -468,7 +468,7 @@ BK_ENTRY int efg_MPI_Barrier(MPI_Comm comm)
 BK_ENTRY int efg_MPI_Bcast(const void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bcast])(buffer, count, datatype, root, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Bcast];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bcast, BK_C, 0, 7), __builtin_return_address(0));
@@ -490,7 +490,7 @@ BK_ENTRY int efg_MPI_Bcast(const void *buffer, int count, MPI_Datatype datatype,
 BK_ENTRY int efg_MPI_Bcast_c(const void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bcast_c])(buffer, count, datatype, root, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Bcast_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bcast, BK_C, 1, 7), __builtin_return_address(0));
@@ -512,7 +512,7 @@ BK_ENTRY int efg_MPI_Bcast_c(const void *buffer, MPI_Count count, MPI_Datatype d
 BK_ENTRY int efg_MPI_Exscan(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Exscan])(sendbuf, recvbuf, count, datatype, op, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Exscan];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Exscan, BK_C, 0, 8), __builtin_return_address(0));
@@ -534,7 +534,7 @@ BK_ENTRY int efg_MPI_Exscan(const void *sendbuf, const void *recvbuf, int count,
 BK_ENTRY int efg_MPI_Exscan_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Exscan_c])(sendbuf, recvbuf, count, datatype, op, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Exscan_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Exscan, BK_C, 1, 8), __builtin_return_address(0));
@@ -556,7 +556,7 @@ BK_ENTRY int efg_MPI_Exscan_c(const void *sendbuf, const void *recvbuf, MPI_Coun
 BK_ENTRY int efg_MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gather])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Gather];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gather, BK_C, 0, 10), __builtin_return_address(0));
@@ -582,7 +582,7 @@ BK_ENTRY int efg_MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sen
 BK_ENTRY int efg_MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gather_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Gather_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gather, BK_C, 1, 10), __builtin_return_address(0));
@@ -608,7 +608,7 @@ BK_ENTRY int efg_MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
 BK_ENTRY int efg_MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, int, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gatherv])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Gatherv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gatherv, BK_C, 0, 11), __builtin_return_address(0));
@@ -635,7 +635,7 @@ BK_ENTRY int efg_MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype se
 BK_ENTRY int efg_MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, int, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gatherv_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Gatherv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gatherv, BK_C, 1, 11), __builtin_return_address(0));
@@ -662,7 +662,7 @@ BK_ENTRY int efg_MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
 BK_ENTRY int efg_MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgather])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_allgather];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgather, BK_C, 0, 9), __builtin_return_address(0));
@@ -685,7 +685,7 @@ BK_ENTRY int efg_MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_
 BK_ENTRY int efg_MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgather_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_allgather_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgather, BK_C, 1, 9), __builtin_return_address(0));
@@ -708,7 +708,7 @@ BK_ENTRY int efg_MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcou
 BK_ENTRY int efg_MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgatherv])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_allgatherv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgatherv, BK_C, 0, 10), __builtin_return_address(0));
@@ -732,7 +732,7 @@ BK_ENTRY int efg_MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI
 BK_ENTRY int efg_MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgatherv_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_allgatherv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgatherv, BK_C, 1, 10), __builtin_return_address(0));
@@ -756,7 +756,7 @@ BK_ENTRY int efg_MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendco
 BK_ENTRY int efg_MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoall])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoall];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoall, BK_C, 0, 9), __builtin_return_address(0));
@@ -779,7 +779,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_D
 BK_ENTRY int efg_MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoall_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoall_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoall, BK_C, 1, 9), __builtin_return_address(0));
@@ -802,7 +802,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcoun
 BK_ENTRY int efg_MPI_Neighbor_alltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallv])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoallv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallv, BK_C, 0, 11), __builtin_return_address(0));
@@ -827,7 +827,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallv(const void *sendbuf, const int *sendcoun
 BK_ENTRY int efg_MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, MPI_Datatype recvtype, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallv_c])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoallv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallv, BK_C, 1, 11), __builtin_return_address(0));
@@ -852,7 +852,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count *
 BK_ENTRY int efg_MPI_Neighbor_alltoallw(const void *sendbuf, const int *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const int *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, const int *, const MPI_Aint *, const MPI_Datatype *, const void *, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallw])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoallw];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallw, BK_C, 0, 11), __builtin_return_address(0));
@@ -877,7 +877,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallw(const void *sendbuf, const int *sendcoun
 BK_ENTRY int efg_MPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallw_c])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoallw_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallw, BK_C, 1, 11), __builtin_return_address(0));
@@ -902,7 +902,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count *
 BK_ENTRY int efg_MPI_Reduce(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce])(sendbuf, recvbuf, count, datatype, op, root, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce, BK_C, 0, 9), __builtin_return_address(0));
@@ -926,7 +926,7 @@ BK_ENTRY int efg_MPI_Reduce(const void *sendbuf, const void *recvbuf, int count,
 BK_ENTRY int efg_MPI_Reduce_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, int, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_c])(sendbuf, recvbuf, count, datatype, op, root, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce, BK_C, 1, 9), __builtin_return_address(0));
@@ -950,7 +950,7 @@ BK_ENTRY int efg_MPI_Reduce_c(const void *sendbuf, const void *recvbuf, MPI_Coun
 BK_ENTRY int efg_MPI_Reduce_scatter(const void *sendbuf, const void *recvbuf, const int *recvcounts, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, const void *, const int *, MPI_Datatype, MPI_Op, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter])(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_scatter];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter, BK_C, 0, 8), __builtin_return_address(0));
@@ -972,7 +972,7 @@ BK_ENTRY int efg_MPI_Reduce_scatter(const void *sendbuf, const void *recvbuf, co
 BK_ENTRY int efg_MPI_Reduce_scatter_c(const void *sendbuf, const void *recvbuf, const MPI_Count *recvcounts, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, const void *, const MPI_Count *, MPI_Datatype, MPI_Op, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_c])(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_scatter_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter, BK_C, 1, 8), __builtin_return_address(0));
@@ -994,7 +994,7 @@ BK_ENTRY int efg_MPI_Reduce_scatter_c(const void *sendbuf, const void *recvbuf, 
 BK_ENTRY int efg_MPI_Reduce_scatter_block(const void *sendbuf, const void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_block])(sendbuf, recvbuf, recvcount, datatype, op, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_scatter_block];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter_block, BK_C, 0, 8), __builtin_return_address(0));
@@ -1016,7 +1016,7 @@ BK_ENTRY int efg_MPI_Reduce_scatter_block(const void *sendbuf, const void *recvb
 BK_ENTRY int efg_MPI_Reduce_scatter_block_c(const void *sendbuf, const void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_block_c])(sendbuf, recvbuf, recvcount, datatype, op, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_scatter_block_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter_block, BK_C, 1, 8), __builtin_return_address(0));
@@ -1038,7 +1038,7 @@ BK_ENTRY int efg_MPI_Reduce_scatter_block_c(const void *sendbuf, const void *rec
 BK_ENTRY int efg_MPI_Scan(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scan])(sendbuf, recvbuf, count, datatype, op, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scan];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scan, BK_C, 0, 8), __builtin_return_address(0));
@@ -1060,7 +1060,7 @@ BK_ENTRY int efg_MPI_Scan(const void *sendbuf, const void *recvbuf, int count, M
 BK_ENTRY int efg_MPI_Scan_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scan_c])(sendbuf, recvbuf, count, datatype, op, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scan_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scan, BK_C, 1, 8), __builtin_return_address(0));
@@ -1082,7 +1082,7 @@ BK_ENTRY int efg_MPI_Scan_c(const void *sendbuf, const void *recvbuf, MPI_Count 
 BK_ENTRY int efg_MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatter])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scatter];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatter, BK_C, 0, 10), __builtin_return_address(0));
@@ -1108,7 +1108,7 @@ BK_ENTRY int efg_MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype se
 BK_ENTRY int efg_MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatter_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scatter_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatter, BK_C, 1, 10), __builtin_return_address(0));
@@ -1134,7 +1134,7 @@ BK_ENTRY int efg_MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
 BK_ENTRY int efg_MPI_Scatterv(const void *sendbuf, const int *sendcounts, const int *displs, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatterv])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scatterv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatterv, BK_C, 0, 11), __builtin_return_address(0));
@@ -1161,7 +1161,7 @@ BK_ENTRY int efg_MPI_Scatterv(const void *sendbuf, const int *sendcounts, const 
 BK_ENTRY int efg_MPI_Scatterv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *displs, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatterv_c])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scatterv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatterv, BK_C, 1, 11), __builtin_return_address(0));
@@ -1188,7 +1188,7 @@ BK_ENTRY int efg_MPI_Scatterv_c(const void *sendbuf, const MPI_Count *sendcounts
 BK_ENTRY int efg_MPI_Close_port(const char *port_name)
 {
     typedef int (*const real_fn)(const char *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Close_port])(port_name);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Close_port];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Close_port, BK_C, 0, 4), __builtin_return_address(0));
@@ -1205,7 +1205,7 @@ BK_ENTRY int efg_MPI_Close_port(const char *port_name)
 BK_ENTRY int efg_MPI_Comm_attach_buffer(MPI_Comm comm, const void *buffer, int size)
 {
     typedef int (*const real_fn)(MPI_Comm, const void *, int);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_attach_buffer])(comm, buffer, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_attach_buffer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_attach_buffer, BK_C, 0, 5), __builtin_return_address(0));
@@ -1224,7 +1224,7 @@ BK_ENTRY int efg_MPI_Comm_attach_buffer(MPI_Comm comm, const void *buffer, int s
 BK_ENTRY int efg_MPI_Comm_attach_buffer_c(MPI_Comm comm, const void *buffer, MPI_Count size)
 {
     typedef int (*const real_fn)(MPI_Comm, const void *, MPI_Count);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_attach_buffer_c])(comm, buffer, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_attach_buffer_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_attach_buffer, BK_C, 1, 5), __builtin_return_address(0));
@@ -1243,7 +1243,7 @@ BK_ENTRY int efg_MPI_Comm_attach_buffer_c(MPI_Comm comm, const void *buffer, MPI
 BK_ENTRY int efg_MPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 {
     typedef int (*const real_fn)(MPI_Comm, int);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_call_errhandler])(comm, errorcode);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_call_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_call_errhandler, BK_C, 0, 4), __builtin_return_address(0));
@@ -1261,7 +1261,7 @@ BK_ENTRY int efg_MPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 BK_ENTRY int efg_MPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
 {
     typedef int (*const real_fn)(MPI_Comm, void *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_detach_buffer])(comm, buffer_addr, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_detach_buffer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_detach_buffer, BK_C, 0, 4), __builtin_return_address(0));
@@ -1283,7 +1283,7 @@ BK_ENTRY int efg_MPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *s
 BK_ENTRY int efg_MPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 {
     typedef int (*const real_fn)(MPI_Comm, void *, MPI_Count *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_detach_buffer_c])(comm, buffer_addr, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_detach_buffer_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_detach_buffer, BK_C, 1, 4), __builtin_return_address(0));
@@ -1305,7 +1305,7 @@ BK_ENTRY int efg_MPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_
 BK_ENTRY int efg_MPI_Comm_disconnect(MPI_Comm *comm)
 {
     typedef int (*const real_fn)(MPI_Comm *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_disconnect])(comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_disconnect];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_disconnect, BK_C, 0, 3), __builtin_return_address(0));
@@ -1326,7 +1326,7 @@ BK_ENTRY int efg_MPI_Comm_disconnect(MPI_Comm *comm)
 BK_ENTRY int efg_MPI_Comm_flush_buffer(MPI_Comm comm)
 {
     typedef int (*const real_fn)(MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_flush_buffer])(comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_flush_buffer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_flush_buffer, BK_C, 0, 3), __builtin_return_address(0));
@@ -1343,7 +1343,7 @@ BK_ENTRY int efg_MPI_Comm_flush_buffer(MPI_Comm comm)
 BK_ENTRY int efg_MPI_Comm_free(MPI_Comm *comm)
 {
     typedef int (*const real_fn)(MPI_Comm *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_free])(comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_free, BK_C, 0, 3), __builtin_return_address(0));
@@ -1364,7 +1364,7 @@ BK_ENTRY int efg_MPI_Comm_free(MPI_Comm *comm)
 BK_ENTRY int efg_MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Info);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_set_info])(comm, info);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_set_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_set_info, BK_C, 0, 4), __builtin_return_address(0));
@@ -1382,7 +1382,7 @@ BK_ENTRY int efg_MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 BK_ENTRY int efg_MPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name)
 {
     typedef int (*const real_fn)(const char *, MPI_Info, char *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Lookup_name])(service_name, info, port_name);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Lookup_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Lookup_name, BK_C, 0, 5), __builtin_return_address(0));
@@ -1400,7 +1400,7 @@ BK_ENTRY int efg_MPI_Lookup_name(const char *service_name, MPI_Info info, char *
 BK_ENTRY int efg_MPI_Open_port(MPI_Info info, char *port_name)
 {
     typedef int (*const real_fn)(MPI_Info, char *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Open_port])(info, port_name);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Open_port];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Open_port, BK_C, 0, 4), __builtin_return_address(0));
@@ -1417,7 +1417,7 @@ BK_ENTRY int efg_MPI_Open_port(MPI_Info info, char *port_name)
 BK_ENTRY int efg_MPI_Publish_name(const char *service_name, MPI_Info info, const char *port_name)
 {
     typedef int (*const real_fn)(const char *, MPI_Info, const char *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Publish_name])(service_name, info, port_name);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Publish_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Publish_name, BK_C, 0, 6), __builtin_return_address(0));
@@ -1436,7 +1436,7 @@ BK_ENTRY int efg_MPI_Publish_name(const char *service_name, MPI_Info info, const
 BK_ENTRY int efg_MPI_Unpublish_name(const char *service_name, MPI_Info info, const char *port_name)
 {
     typedef int (*const real_fn)(const char *, MPI_Info, const char *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Unpublish_name])(service_name, info, port_name);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Unpublish_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Unpublish_name, BK_C, 0, 6), __builtin_return_address(0));
@@ -1455,7 +1455,7 @@ BK_ENTRY int efg_MPI_Unpublish_name(const char *service_name, MPI_Info info, con
 BK_ENTRY int efg_MPI_Cart_map(MPI_Comm comm, int ndims, const int *dims, const int *periods, int *newrank)
 {
     typedef int (*const real_fn)(MPI_Comm, int, const int *, const int *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_map])(comm, ndims, dims, periods, newrank);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Cart_map];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cart_map, BK_C, 0, 7), __builtin_return_address(0));
@@ -1480,7 +1480,7 @@ BK_ENTRY int efg_MPI_Cart_map(MPI_Comm comm, int ndims, const int *dims, const i
 BK_ENTRY int efg_MPI_Graph_map(MPI_Comm comm, int nnodes, const int *index, const int *edges, int *newrank)
 {
     typedef int (*const real_fn)(MPI_Comm, int, const int *, const int *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Graph_map])(comm, nnodes, index, edges, newrank);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Graph_map];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Graph_map, BK_C, 0, 7), __builtin_return_address(0));
@@ -1505,7 +1505,7 @@ BK_ENTRY int efg_MPI_Graph_map(MPI_Comm comm, int nnodes, const int *index, cons
 BK_ENTRY int efg_MPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, const void *outbuf, int outsize, int *position, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, int *, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack])(inbuf, incount, datatype, outbuf, outsize, position, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pack];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pack, BK_C, 0, 10), __builtin_return_address(0));
@@ -1534,7 +1534,7 @@ BK_ENTRY int efg_MPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype,
 BK_ENTRY int efg_MPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, const void *outbuf, MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Count *, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_c])(inbuf, incount, datatype, outbuf, outsize, position, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pack_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pack, BK_C, 1, 10), __builtin_return_address(0));
@@ -1563,7 +1563,7 @@ BK_ENTRY int efg_MPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype d
 BK_ENTRY int efg_MPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype, const void *outbuf, MPI_Aint outsize, MPI_Aint *position)
 {
     typedef int (*const real_fn)(const char *, const void *, int, MPI_Datatype, const void *, MPI_Aint, MPI_Aint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_external])(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pack_external];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pack_external, BK_C, 0, 11), __builtin_return_address(0));
@@ -1592,7 +1592,7 @@ BK_ENTRY int efg_MPI_Pack_external(const char *datarep, const void *inbuf, int i
 BK_ENTRY int efg_MPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype, const void *outbuf, MPI_Count outsize, MPI_Count *position)
 {
     typedef int (*const real_fn)(const char *, const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Count *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_external_c])(datarep, inbuf, incount, datatype, outbuf, outsize, position);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pack_external_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pack_external, BK_C, 1, 11), __builtin_return_address(0));
@@ -1621,7 +1621,7 @@ BK_ENTRY int efg_MPI_Pack_external_c(const char *datarep, const void *inbuf, MPI
 BK_ENTRY int efg_MPI_Unpack(const void *inbuf, int insize, int *position, const void *outbuf, int outcount, MPI_Datatype datatype, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, int, int *, const void *, int, MPI_Datatype, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Unpack])(inbuf, insize, position, outbuf, outcount, datatype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Unpack];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Unpack, BK_C, 0, 10), __builtin_return_address(0));
@@ -1650,7 +1650,7 @@ BK_ENTRY int efg_MPI_Unpack(const void *inbuf, int insize, int *position, const 
 BK_ENTRY int efg_MPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, const void *outbuf, MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Count *, const void *, MPI_Count, MPI_Datatype, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Unpack_c])(inbuf, insize, position, outbuf, outcount, datatype, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Unpack_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Unpack, BK_C, 1, 10), __builtin_return_address(0));
@@ -1679,7 +1679,7 @@ BK_ENTRY int efg_MPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *po
 BK_ENTRY int efg_MPI_Unpack_external(const char *datarep, const void *inbuf, MPI_Aint insize, MPI_Aint *position, const void *outbuf, int outcount, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(const char *, const void *, MPI_Aint, MPI_Aint *, const void *, int, MPI_Datatype);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Unpack_external])(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Unpack_external];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Unpack_external, BK_C, 0, 11), __builtin_return_address(0));
@@ -1708,7 +1708,7 @@ BK_ENTRY int efg_MPI_Unpack_external(const char *datarep, const void *inbuf, MPI
 BK_ENTRY int efg_MPI_Unpack_external_c(const char *datarep, const void *inbuf, MPI_Count insize, MPI_Count *position, const void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(const char *, const void *, MPI_Count, MPI_Count *, const void *, MPI_Count, MPI_Datatype);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Unpack_external_c])(datarep, inbuf, insize, position, outbuf, outcount, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Unpack_external_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Unpack_external, BK_C, 1, 11), __builtin_return_address(0));
@@ -1737,7 +1737,7 @@ BK_ENTRY int efg_MPI_Unpack_external_c(const char *datarep, const void *inbuf, M
 BK_ENTRY int efg_MPI_Reduce_local(const void *inbuf, const void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_local])(inbuf, inoutbuf, count, datatype, op);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_local];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_local, BK_C, 0, 8), __builtin_return_address(0));
@@ -1758,7 +1758,7 @@ BK_ENTRY int efg_MPI_Reduce_local(const void *inbuf, const void *inoutbuf, int c
 BK_ENTRY int efg_MPI_Reduce_local_c(const void *inbuf, const void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_local_c])(inbuf, inoutbuf, count, datatype, op);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_local_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_local, BK_C, 1, 8), __builtin_return_address(0));
@@ -1779,7 +1779,7 @@ BK_ENTRY int efg_MPI_Reduce_local_c(const void *inbuf, const void *inoutbuf, MPI
 BK_ENTRY int efg_MPI_Session_attach_buffer(MPI_Session session, const void *buffer, int size)
 {
     typedef int (*const real_fn)(MPI_Session, const void *, int);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_attach_buffer])(session, buffer, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_attach_buffer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_attach_buffer, BK_C, 0, 6), __builtin_return_address(0));
@@ -1798,7 +1798,7 @@ BK_ENTRY int efg_MPI_Session_attach_buffer(MPI_Session session, const void *buff
 BK_ENTRY int efg_MPI_Session_attach_buffer_c(MPI_Session session, const void *buffer, MPI_Count size)
 {
     typedef int (*const real_fn)(MPI_Session, const void *, MPI_Count);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_attach_buffer_c])(session, buffer, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_attach_buffer_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_attach_buffer, BK_C, 1, 6), __builtin_return_address(0));
@@ -1817,7 +1817,7 @@ BK_ENTRY int efg_MPI_Session_attach_buffer_c(MPI_Session session, const void *bu
 BK_ENTRY int efg_MPI_Session_call_errhandler(MPI_Session session, int errorcode)
 {
     typedef int (*const real_fn)(MPI_Session, int);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_call_errhandler])(session, errorcode);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_call_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_call_errhandler, BK_C, 0, 5), __builtin_return_address(0));
@@ -1835,7 +1835,7 @@ BK_ENTRY int efg_MPI_Session_call_errhandler(MPI_Session session, int errorcode)
 BK_ENTRY int efg_MPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
 {
     typedef int (*const real_fn)(MPI_Session, void *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_detach_buffer])(session, buffer_addr, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_detach_buffer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_detach_buffer, BK_C, 0, 5), __builtin_return_address(0));
@@ -1857,7 +1857,7 @@ BK_ENTRY int efg_MPI_Session_detach_buffer(MPI_Session session, void *buffer_add
 BK_ENTRY int efg_MPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Count *size)
 {
     typedef int (*const real_fn)(MPI_Session, void *, MPI_Count *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_detach_buffer_c])(session, buffer_addr, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_detach_buffer_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_detach_buffer, BK_C, 1, 5), __builtin_return_address(0));
@@ -1879,7 +1879,7 @@ BK_ENTRY int efg_MPI_Session_detach_buffer_c(MPI_Session session, void *buffer_a
 BK_ENTRY int efg_MPI_Session_finalize(MPI_Session *session)
 {
     typedef int (*const real_fn)(MPI_Session *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_finalize])(session);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_finalize];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_finalize, BK_C, 0, 4), __builtin_return_address(0));
@@ -1901,7 +1901,7 @@ BK_ENTRY int efg_MPI_Session_finalize(MPI_Session *session)
 BK_ENTRY int efg_MPI_Session_flush_buffer(MPI_Session session)
 {
     typedef int (*const real_fn)(MPI_Session);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_flush_buffer])(session);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_flush_buffer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_flush_buffer, BK_C, 0, 4), __builtin_return_address(0));
@@ -1918,7 +1918,7 @@ BK_ENTRY int efg_MPI_Session_flush_buffer(MPI_Session session)
 BK_ENTRY int efg_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
 {
     typedef int (*const real_fn)(MPI_Info, MPI_Errhandler, MPI_Session *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_init])(info, errhandler, session);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_init, BK_C, 0, 6), __builtin_return_address(0));
@@ -1944,7 +1944,7 @@ BK_ENTRY int efg_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_
 BK_ENTRY int efg_MPI_File_delete(const char *filename, MPI_Info info)
 {
     typedef int (*const real_fn)(const char *, MPI_Info);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_delete])(filename, info);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_delete];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_delete, BK_C, 0, 5), __builtin_return_address(0));
@@ -1962,7 +1962,7 @@ BK_ENTRY int efg_MPI_File_delete(const char *filename, MPI_Info info)
 BK_ENTRY int efg_MPIX_Comm_agree(MPI_Comm comm, int *flag)
 {
     typedef int (*const real_fn)(MPI_Comm, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Comm_agree])(comm, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Comm_agree];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Comm_agree, BK_C, 0, 5), __builtin_return_address(0));
@@ -1986,7 +1986,7 @@ BK_ENTRY int efg_MPIX_Comm_agree(MPI_Comm comm, int *flag)
 BK_ENTRY int efg_MPIX_Comm_failure_ack(MPI_Comm comm)
 {
     typedef int (*const real_fn)(MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Comm_failure_ack])(comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Comm_failure_ack];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Comm_failure_ack, BK_C, 0, 3), __builtin_return_address(0));
@@ -2003,7 +2003,7 @@ BK_ENTRY int efg_MPIX_Comm_failure_ack(MPI_Comm comm)
 BK_ENTRY int efg_MPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Group *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Comm_failure_get_acked])(comm, failedgrp);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Comm_failure_get_acked];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Comm_failure_get_acked, BK_C, 0, 4), __builtin_return_address(0));
@@ -2025,7 +2025,7 @@ BK_ENTRY int efg_MPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp
 BK_ENTRY int efg_MPIX_Comm_revoke(MPI_Comm comm)
 {
     typedef int (*const real_fn)(MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Comm_revoke])(comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Comm_revoke];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Comm_revoke, BK_C, 0, 3), __builtin_return_address(0));

@@ -5,7 +5,7 @@
 BK_ENTRY int efg_MPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(const char *, MPI_Info, int, MPI_Comm, MPI_Comm *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_accept])(port_name, info, root, comm, newcomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_accept];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_accept, BK_C, 0, 7), __builtin_return_address(0));
@@ -31,7 +31,7 @@ BK_ENTRY int efg_MPI_Comm_accept(const char *port_name, MPI_Info info, int root,
 BK_ENTRY int efg_MPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(const char *, MPI_Info, int, MPI_Comm, MPI_Comm *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_connect])(port_name, info, root, comm, newcomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_connect];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_connect, BK_C, 0, 7), __builtin_return_address(0));
@@ -57,7 +57,7 @@ BK_ENTRY int efg_MPI_Comm_connect(const char *port_name, MPI_Info info, int root
 BK_ENTRY int efg_MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Group, MPI_Comm *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_create])(comm, group, newcomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_create, BK_C, 0, 5), __builtin_return_address(0));
@@ -80,7 +80,7 @@ BK_ENTRY int efg_MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newco
 BK_ENTRY int efg_MPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Group, const char *, MPI_Info, MPI_Errhandler, MPI_Comm *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_create_from_group])(group, stringtag, info, errhandler, newcomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_create_from_group];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_create_from_group, BK_C, 0, 8), __builtin_return_address(0));
@@ -105,7 +105,7 @@ BK_ENTRY int efg_MPI_Comm_create_from_group(MPI_Group group, const char *stringt
 BK_ENTRY int efg_MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Group, int, MPI_Comm *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_create_group])(comm, group, tag, newcomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_create_group];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_create_group, BK_C, 0, 6), __builtin_return_address(0));
@@ -129,7 +129,7 @@ BK_ENTRY int efg_MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, 
 BK_ENTRY int efg_MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Comm *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_dup])(comm, newcomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_dup];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_dup, BK_C, 0, 4), __builtin_return_address(0));
@@ -151,7 +151,7 @@ BK_ENTRY int efg_MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 BK_ENTRY int efg_MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Info, MPI_Comm *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_dup_with_info])(comm, info, newcomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_dup_with_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_dup_with_info, BK_C, 0, 5), __builtin_return_address(0));
@@ -174,7 +174,7 @@ BK_ENTRY int efg_MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *
 BK_ENTRY int efg_MPI_Comm_get_parent(MPI_Comm *parent)
 {
     typedef int (*const real_fn)(MPI_Comm *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_get_parent])(parent);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_get_parent];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_get_parent, BK_C, 0, 4), __builtin_return_address(0));
@@ -195,7 +195,7 @@ BK_ENTRY int efg_MPI_Comm_get_parent(MPI_Comm *parent)
 BK_ENTRY int efg_MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Comm *, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_idup])(comm, newcomm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_idup];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_idup, BK_C, 0, 5), __builtin_return_address(0));
@@ -221,7 +221,7 @@ BK_ENTRY int efg_MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *re
 BK_ENTRY int efg_MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Info, MPI_Comm *, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_idup_with_info])(comm, info, newcomm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_idup_with_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_idup_with_info, BK_C, 0, 6), __builtin_return_address(0));
@@ -248,7 +248,7 @@ BK_ENTRY int efg_MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm 
 BK_ENTRY int efg_MPI_Comm_join(int fd, MPI_Comm *intercomm)
 {
     typedef int (*const real_fn)(int, MPI_Comm *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_join])(fd, intercomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_join];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_join, BK_C, 0, 5), __builtin_return_address(0));
@@ -270,7 +270,7 @@ BK_ENTRY int efg_MPI_Comm_join(int fd, MPI_Comm *intercomm)
 BK_ENTRY int efg_MPI_Comm_spawn(const char *command, char *const *argv, int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *intercomm, int *array_of_errcodes)
 {
     typedef int (*const real_fn)(const char *, char *const *, int, MPI_Info, int, MPI_Comm, MPI_Comm *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_spawn])(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_spawn];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_spawn, BK_C, 0, 10), __builtin_return_address(0));
@@ -300,7 +300,7 @@ BK_ENTRY int efg_MPI_Comm_spawn(const char *command, char *const *argv, int maxp
 BK_ENTRY int efg_MPI_Comm_spawn_multiple(int count, char *const *array_of_commands, void *array_of_argv, const int *array_of_maxprocs, const MPI_Info *array_of_info, int root, MPI_Comm comm, MPI_Comm *intercomm, int *array_of_errcodes)
 {
     typedef int (*const real_fn)(int, char *const *, void *, const int *, const MPI_Info *, int, MPI_Comm, MPI_Comm *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_spawn_multiple])(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_spawn_multiple];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_spawn_multiple, BK_C, 0, 10), __builtin_return_address(0));
@@ -330,7 +330,7 @@ BK_ENTRY int efg_MPI_Comm_spawn_multiple(int count, char *const *array_of_comman
 BK_ENTRY int efg_MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int, MPI_Comm *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_split])(comm, color, key, newcomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_split];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_split, BK_C, 0, 6), __builtin_return_address(0));
@@ -354,7 +354,7 @@ BK_ENTRY int efg_MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *new
 BK_ENTRY int efg_MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int, MPI_Info, MPI_Comm *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_split_type])(comm, split_type, key, info, newcomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_split_type];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_split_type, BK_C, 0, 7), __builtin_return_address(0));
@@ -379,7 +379,7 @@ BK_ENTRY int efg_MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI
 BK_ENTRY int efg_MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm *newintercomm)
 {
     typedef int (*const real_fn)(MPI_Comm, int, MPI_Comm, int, int, MPI_Comm *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Intercomm_create])(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Intercomm_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Intercomm_create, BK_C, 0, 8), __builtin_return_address(0));
@@ -406,7 +406,7 @@ BK_ENTRY int efg_MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI
 BK_ENTRY int efg_MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm)
 {
     typedef int (*const real_fn)(MPI_Group, int, MPI_Group, int, const char *, MPI_Info, MPI_Errhandler, MPI_Comm *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Intercomm_create_from_groups])(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Intercomm_create_from_groups];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Intercomm_create_from_groups, BK_C, 0, 11), __builtin_return_address(0));
@@ -435,7 +435,7 @@ BK_ENTRY int efg_MPI_Intercomm_create_from_groups(MPI_Group local_group, int loc
 BK_ENTRY int efg_MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 {
     typedef int (*const real_fn)(MPI_Comm, int, MPI_Comm *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Intercomm_merge])(intercomm, high, newintracomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Intercomm_merge];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Intercomm_merge, BK_C, 0, 5), __builtin_return_address(0));
@@ -458,7 +458,7 @@ BK_ENTRY int efg_MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *new
 BK_ENTRY int efg_MPI_Cart_create(MPI_Comm comm_old, int ndims, const int *dims, const int *periods, int reorder, MPI_Comm *comm_cart)
 {
     typedef int (*const real_fn)(MPI_Comm, int, const int *, const int *, int, MPI_Comm *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_create])(comm_old, ndims, dims, periods, reorder, comm_cart);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Cart_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cart_create, BK_C, 0, 8), __builtin_return_address(0));
@@ -484,7 +484,7 @@ BK_ENTRY int efg_MPI_Cart_create(MPI_Comm comm_old, int ndims, const int *dims, 
 BK_ENTRY int efg_MPI_Cart_sub(MPI_Comm comm, const int *remain_dims, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Comm, const int *, MPI_Comm *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_sub])(comm, remain_dims, newcomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Cart_sub];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cart_sub, BK_C, 0, 5), __builtin_return_address(0));
@@ -507,7 +507,7 @@ BK_ENTRY int efg_MPI_Cart_sub(MPI_Comm comm, const int *remain_dims, MPI_Comm *n
 BK_ENTRY int efg_MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int *sources, const int *degrees, const int *destinations, const int *weights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
 {
     typedef int (*const real_fn)(MPI_Comm, int, const int *, const int *, const int *, const int *, MPI_Info, int, MPI_Comm *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Dist_graph_create])(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Dist_graph_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Dist_graph_create, BK_C, 0, 11), __builtin_return_address(0));
@@ -536,7 +536,7 @@ BK_ENTRY int efg_MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int *sour
 BK_ENTRY int efg_MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int *sources, const int *sourceweights, int outdegree, const int *destinations, const int *destweights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
 {
     typedef int (*const real_fn)(MPI_Comm, int, const int *, const int *, int, const int *, const int *, MPI_Info, int, MPI_Comm *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Dist_graph_create_adjacent])(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Dist_graph_create_adjacent];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Dist_graph_create_adjacent, BK_C, 0, 12), __builtin_return_address(0));
@@ -566,7 +566,7 @@ BK_ENTRY int efg_MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree,
 BK_ENTRY int efg_MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int *index, const int *edges, int reorder, MPI_Comm *comm_graph)
 {
     typedef int (*const real_fn)(MPI_Comm, int, const int *, const int *, int, MPI_Comm *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Graph_create])(comm_old, nnodes, index, edges, reorder, comm_graph);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Graph_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Graph_create, BK_C, 0, 8), __builtin_return_address(0));
@@ -592,7 +592,7 @@ BK_ENTRY int efg_MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int *inde
 BK_ENTRY int efg_MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Comm *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Comm_shrink])(comm, newcomm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Comm_shrink];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Comm_shrink, BK_C, 0, 4), __builtin_return_address(0));

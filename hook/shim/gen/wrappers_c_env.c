@@ -5,7 +5,7 @@
 BK_ENTRY int efg_MPI_Finalize(void)
 {
     typedef int (*const real_fn)(void);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Finalize])();
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Finalize];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Finalize, BK_C, 0, 3), __builtin_return_address(0));
@@ -22,7 +22,7 @@ BK_ENTRY int efg_MPI_Finalize(void)
 BK_ENTRY int efg_MPI_Init(void *argc, void *argv)
 {
     typedef int (*const real_fn)(void *, void *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Init])(argc, argv);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Init, BK_C, 0, 3), __builtin_return_address(0));
@@ -39,7 +39,7 @@ BK_ENTRY int efg_MPI_Init(void *argc, void *argv)
 BK_ENTRY int efg_MPI_Init_thread(void *argc, void *argv, int required, int *provided)
 {
     typedef int (*const real_fn)(void *, void *, int, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Init_thread])(argc, argv, required, provided);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Init_thread];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Init_thread, BK_C, 0, 5), __builtin_return_address(0));

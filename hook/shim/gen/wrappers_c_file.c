@@ -5,7 +5,7 @@
 BK_ENTRY int efg_MPI_File_call_errhandler(MPI_File fh, int errorcode)
 {
     typedef int (*const real_fn)(MPI_File, int);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_call_errhandler])(fh, errorcode);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_call_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_call_errhandler, BK_C, 0, 4), __builtin_return_address(0));
@@ -23,7 +23,7 @@ BK_ENTRY int efg_MPI_File_call_errhandler(MPI_File fh, int errorcode)
 BK_ENTRY int efg_MPI_File_close(MPI_File *fh)
 {
     typedef int (*const real_fn)(MPI_File *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_close])(fh);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_close];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_close, BK_C, 0, 3), __builtin_return_address(0));
@@ -44,7 +44,7 @@ BK_ENTRY int efg_MPI_File_close(MPI_File *fh)
 BK_ENTRY int efg_MPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Errhandler *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_errhandler])(file, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_errhandler, BK_C, 0, 4), __builtin_return_address(0));
@@ -67,7 +67,7 @@ BK_ENTRY int efg_MPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandl
 BK_ENTRY int efg_MPI_File_get_group(MPI_File fh, MPI_Group *group)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Group *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_group])(fh, group);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_group];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_group, BK_C, 0, 4), __builtin_return_address(0));
@@ -89,7 +89,7 @@ BK_ENTRY int efg_MPI_File_get_group(MPI_File fh, MPI_Group *group)
 BK_ENTRY int efg_MPI_File_get_info(MPI_File fh, MPI_Info *info_used)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Info *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_info])(fh, info_used);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_info, BK_C, 0, 4), __builtin_return_address(0));
@@ -112,7 +112,7 @@ BK_ENTRY int efg_MPI_File_get_info(MPI_File fh, MPI_Info *info_used)
 BK_ENTRY int efg_MPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset *, MPI_Datatype *, MPI_Datatype *, char *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_view])(fh, disp, etype, filetype, datarep);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_view];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_view, BK_C, 0, 6), __builtin_return_address(0));
@@ -138,7 +138,7 @@ BK_ENTRY int efg_MPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *
 BK_ENTRY int efg_MPI_File_iread(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread])(fh, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread, BK_C, 0, 7), __builtin_return_address(0));
@@ -165,7 +165,7 @@ BK_ENTRY int efg_MPI_File_iread(MPI_File fh, const void *buf, int count, MPI_Dat
 BK_ENTRY int efg_MPI_File_iread_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_c])(fh, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread, BK_C, 1, 7), __builtin_return_address(0));
@@ -192,7 +192,7 @@ BK_ENTRY int efg_MPI_File_iread_c(MPI_File fh, const void *buf, MPI_Count count,
 BK_ENTRY int efg_MPI_File_iread_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_all])(fh, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_all, BK_C, 0, 7), __builtin_return_address(0));
@@ -219,7 +219,7 @@ BK_ENTRY int efg_MPI_File_iread_all(MPI_File fh, const void *buf, int count, MPI
 BK_ENTRY int efg_MPI_File_iread_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_all_c])(fh, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_all, BK_C, 1, 7), __builtin_return_address(0));
@@ -246,7 +246,7 @@ BK_ENTRY int efg_MPI_File_iread_all_c(MPI_File fh, const void *buf, MPI_Count co
 BK_ENTRY int efg_MPI_File_iread_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_at])(fh, offset, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_at];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_at, BK_C, 0, 8), __builtin_return_address(0));
@@ -274,7 +274,7 @@ BK_ENTRY int efg_MPI_File_iread_at(MPI_File fh, MPI_Offset offset, const void *b
 BK_ENTRY int efg_MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_at_c])(fh, offset, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_at_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_at, BK_C, 1, 8), __builtin_return_address(0));
@@ -302,7 +302,7 @@ BK_ENTRY int efg_MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, const void 
 BK_ENTRY int efg_MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_at_all])(fh, offset, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_at_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_at_all, BK_C, 0, 8), __builtin_return_address(0));
@@ -330,7 +330,7 @@ BK_ENTRY int efg_MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, const voi
 BK_ENTRY int efg_MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_at_all_c])(fh, offset, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_at_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_at_all, BK_C, 1, 8), __builtin_return_address(0));
@@ -358,7 +358,7 @@ BK_ENTRY int efg_MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, const v
 BK_ENTRY int efg_MPI_File_iread_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_shared])(fh, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_shared, BK_C, 0, 7), __builtin_return_address(0));
@@ -385,7 +385,7 @@ BK_ENTRY int efg_MPI_File_iread_shared(MPI_File fh, const void *buf, int count, 
 BK_ENTRY int efg_MPI_File_iread_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iread_shared_c])(fh, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iread_shared_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iread_shared, BK_C, 1, 7), __builtin_return_address(0));
@@ -412,7 +412,7 @@ BK_ENTRY int efg_MPI_File_iread_shared_c(MPI_File fh, const void *buf, MPI_Count
 BK_ENTRY int efg_MPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite])(fh, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite, BK_C, 0, 7), __builtin_return_address(0));
@@ -439,7 +439,7 @@ BK_ENTRY int efg_MPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Da
 BK_ENTRY int efg_MPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_c])(fh, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite, BK_C, 1, 7), __builtin_return_address(0));
@@ -466,7 +466,7 @@ BK_ENTRY int efg_MPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count
 BK_ENTRY int efg_MPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_all])(fh, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_all, BK_C, 0, 7), __builtin_return_address(0));
@@ -493,7 +493,7 @@ BK_ENTRY int efg_MPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MP
 BK_ENTRY int efg_MPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_all_c])(fh, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_all, BK_C, 1, 7), __builtin_return_address(0));
@@ -520,7 +520,7 @@ BK_ENTRY int efg_MPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count c
 BK_ENTRY int efg_MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_at])(fh, offset, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_at];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_at, BK_C, 0, 8), __builtin_return_address(0));
@@ -548,7 +548,7 @@ BK_ENTRY int efg_MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *
 BK_ENTRY int efg_MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_at_c])(fh, offset, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_at_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_at, BK_C, 1, 8), __builtin_return_address(0));
@@ -576,7 +576,7 @@ BK_ENTRY int efg_MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void
 BK_ENTRY int efg_MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_at_all])(fh, offset, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_at_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_at_all, BK_C, 0, 8), __builtin_return_address(0));
@@ -604,7 +604,7 @@ BK_ENTRY int efg_MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const vo
 BK_ENTRY int efg_MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_at_all_c])(fh, offset, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_at_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_at_all, BK_C, 1, 8), __builtin_return_address(0));
@@ -632,7 +632,7 @@ BK_ENTRY int efg_MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const 
 BK_ENTRY int efg_MPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_shared])(fh, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_shared, BK_C, 0, 7), __builtin_return_address(0));
@@ -659,7 +659,7 @@ BK_ENTRY int efg_MPI_File_iwrite_shared(MPI_File fh, const void *buf, int count,
 BK_ENTRY int efg_MPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_iwrite_shared_c])(fh, buf, count, datatype, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_iwrite_shared_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_iwrite_shared, BK_C, 1, 7), __builtin_return_address(0));
@@ -686,7 +686,7 @@ BK_ENTRY int efg_MPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Coun
 BK_ENTRY int efg_MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
 {
     typedef int (*const real_fn)(MPI_Comm, const char *, int, MPI_Info, MPI_File *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_open])(comm, filename, amode, info, fh);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_open];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_open, BK_C, 0, 7), __builtin_return_address(0));
@@ -711,7 +711,7 @@ BK_ENTRY int efg_MPI_File_open(MPI_Comm comm, const char *filename, int amode, M
 BK_ENTRY int efg_MPI_File_preallocate(MPI_File fh, MPI_Offset size)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_preallocate])(fh, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_preallocate];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_preallocate, BK_C, 0, 4), __builtin_return_address(0));
@@ -729,7 +729,7 @@ BK_ENTRY int efg_MPI_File_preallocate(MPI_File fh, MPI_Offset size)
 BK_ENTRY int efg_MPI_File_read(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read, BK_C, 0, 7), __builtin_return_address(0));
@@ -755,7 +755,7 @@ BK_ENTRY int efg_MPI_File_read(MPI_File fh, const void *buf, int count, MPI_Data
 BK_ENTRY int efg_MPI_File_read_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_c])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read, BK_C, 1, 7), __builtin_return_address(0));
@@ -781,7 +781,7 @@ BK_ENTRY int efg_MPI_File_read_c(MPI_File fh, const void *buf, MPI_Count count, 
 BK_ENTRY int efg_MPI_File_read_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_all])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_all, BK_C, 0, 7), __builtin_return_address(0));
@@ -807,7 +807,7 @@ BK_ENTRY int efg_MPI_File_read_all(MPI_File fh, const void *buf, int count, MPI_
 BK_ENTRY int efg_MPI_File_read_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_all_c])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_all, BK_C, 1, 7), __builtin_return_address(0));
@@ -833,7 +833,7 @@ BK_ENTRY int efg_MPI_File_read_all_c(MPI_File fh, const void *buf, MPI_Count cou
 BK_ENTRY int efg_MPI_File_read_all_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_all_begin])(fh, buf, count, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_all_begin];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_all_begin, BK_C, 0, 6), __builtin_return_address(0));
@@ -853,7 +853,7 @@ BK_ENTRY int efg_MPI_File_read_all_begin(MPI_File fh, const void *buf, int count
 BK_ENTRY int efg_MPI_File_read_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_all_begin_c])(fh, buf, count, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_all_begin_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_all_begin, BK_C, 1, 6), __builtin_return_address(0));
@@ -873,7 +873,7 @@ BK_ENTRY int efg_MPI_File_read_all_begin_c(MPI_File fh, const void *buf, MPI_Cou
 BK_ENTRY int efg_MPI_File_read_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_all_end])(fh, buf, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_all_end];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_all_end, BK_C, 0, 5), __builtin_return_address(0));
@@ -897,7 +897,7 @@ BK_ENTRY int efg_MPI_File_read_all_end(MPI_File fh, const void *buf, MPI_Status 
 BK_ENTRY int efg_MPI_File_read_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at])(fh, offset, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_at];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at, BK_C, 0, 8), __builtin_return_address(0));
@@ -924,7 +924,7 @@ BK_ENTRY int efg_MPI_File_read_at(MPI_File fh, MPI_Offset offset, const void *bu
 BK_ENTRY int efg_MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_c])(fh, offset, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_at_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at, BK_C, 1, 8), __builtin_return_address(0));
@@ -951,7 +951,7 @@ BK_ENTRY int efg_MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, const void *
 BK_ENTRY int efg_MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_all])(fh, offset, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_at_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at_all, BK_C, 0, 8), __builtin_return_address(0));
@@ -978,7 +978,7 @@ BK_ENTRY int efg_MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, const void
 BK_ENTRY int efg_MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_all_c])(fh, offset, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_at_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at_all, BK_C, 1, 8), __builtin_return_address(0));
@@ -1005,7 +1005,7 @@ BK_ENTRY int efg_MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, const vo
 BK_ENTRY int efg_MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_all_begin])(fh, offset, buf, count, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_at_all_begin];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at_all_begin, BK_C, 0, 7), __builtin_return_address(0));
@@ -1026,7 +1026,7 @@ BK_ENTRY int efg_MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, cons
 BK_ENTRY int efg_MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_all_begin_c])(fh, offset, buf, count, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_at_all_begin_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at_all_begin, BK_C, 1, 7), __builtin_return_address(0));
@@ -1047,7 +1047,7 @@ BK_ENTRY int efg_MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, co
 BK_ENTRY int efg_MPI_File_read_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_at_all_end])(fh, buf, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_at_all_end];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_at_all_end, BK_C, 0, 5), __builtin_return_address(0));
@@ -1071,7 +1071,7 @@ BK_ENTRY int efg_MPI_File_read_at_all_end(MPI_File fh, const void *buf, MPI_Stat
 BK_ENTRY int efg_MPI_File_read_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_ordered])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_ordered];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_ordered, BK_C, 0, 7), __builtin_return_address(0));
@@ -1097,7 +1097,7 @@ BK_ENTRY int efg_MPI_File_read_ordered(MPI_File fh, const void *buf, int count, 
 BK_ENTRY int efg_MPI_File_read_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_ordered_c])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_ordered_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_ordered, BK_C, 1, 7), __builtin_return_address(0));
@@ -1123,7 +1123,7 @@ BK_ENTRY int efg_MPI_File_read_ordered_c(MPI_File fh, const void *buf, MPI_Count
 BK_ENTRY int efg_MPI_File_read_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_ordered_begin])(fh, buf, count, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_ordered_begin];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_ordered_begin, BK_C, 0, 6), __builtin_return_address(0));
@@ -1143,7 +1143,7 @@ BK_ENTRY int efg_MPI_File_read_ordered_begin(MPI_File fh, const void *buf, int c
 BK_ENTRY int efg_MPI_File_read_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_ordered_begin_c])(fh, buf, count, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_ordered_begin_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_ordered_begin, BK_C, 1, 6), __builtin_return_address(0));
@@ -1163,7 +1163,7 @@ BK_ENTRY int efg_MPI_File_read_ordered_begin_c(MPI_File fh, const void *buf, MPI
 BK_ENTRY int efg_MPI_File_read_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_ordered_end])(fh, buf, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_ordered_end];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_ordered_end, BK_C, 0, 5), __builtin_return_address(0));
@@ -1187,7 +1187,7 @@ BK_ENTRY int efg_MPI_File_read_ordered_end(MPI_File fh, const void *buf, MPI_Sta
 BK_ENTRY int efg_MPI_File_read_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_shared])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_shared, BK_C, 0, 7), __builtin_return_address(0));
@@ -1213,7 +1213,7 @@ BK_ENTRY int efg_MPI_File_read_shared(MPI_File fh, const void *buf, int count, M
 BK_ENTRY int efg_MPI_File_read_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_read_shared_c])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_read_shared_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_read_shared, BK_C, 1, 7), __builtin_return_address(0));
@@ -1239,7 +1239,7 @@ BK_ENTRY int efg_MPI_File_read_shared_c(MPI_File fh, const void *buf, MPI_Count 
 BK_ENTRY int efg_MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, int);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_seek])(fh, offset, whence);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_seek];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_seek, BK_C, 0, 5), __builtin_return_address(0));
@@ -1258,7 +1258,7 @@ BK_ENTRY int efg_MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
 BK_ENTRY int efg_MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, int);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_seek_shared])(fh, offset, whence);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_seek_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_seek_shared, BK_C, 0, 5), __builtin_return_address(0));
@@ -1277,7 +1277,7 @@ BK_ENTRY int efg_MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence
 BK_ENTRY int efg_MPI_File_set_atomicity(MPI_File fh, int flag)
 {
     typedef int (*const real_fn)(MPI_File, int);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_set_atomicity])(fh, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_set_atomicity];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_set_atomicity, BK_C, 0, 4), __builtin_return_address(0));
@@ -1295,7 +1295,7 @@ BK_ENTRY int efg_MPI_File_set_atomicity(MPI_File fh, int flag)
 BK_ENTRY int efg_MPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Errhandler);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_set_errhandler])(file, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_set_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_set_errhandler, BK_C, 0, 4), __builtin_return_address(0));
@@ -1313,7 +1313,7 @@ BK_ENTRY int efg_MPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandle
 BK_ENTRY int efg_MPI_File_set_info(MPI_File fh, MPI_Info info)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Info);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_set_info])(fh, info);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_set_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_set_info, BK_C, 0, 4), __builtin_return_address(0));
@@ -1331,7 +1331,7 @@ BK_ENTRY int efg_MPI_File_set_info(MPI_File fh, MPI_Info info)
 BK_ENTRY int efg_MPI_File_set_size(MPI_File fh, MPI_Offset size)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_set_size])(fh, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_set_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_set_size, BK_C, 0, 4), __builtin_return_address(0));
@@ -1349,7 +1349,7 @@ BK_ENTRY int efg_MPI_File_set_size(MPI_File fh, MPI_Offset size)
 BK_ENTRY int efg_MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep, MPI_Info info)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, MPI_Datatype, MPI_Datatype, const char *, MPI_Info);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_set_view])(fh, disp, etype, filetype, datarep, info);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_set_view];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_set_view, BK_C, 0, 8), __builtin_return_address(0));
@@ -1371,7 +1371,7 @@ BK_ENTRY int efg_MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype et
 BK_ENTRY int efg_MPI_File_sync(MPI_File fh)
 {
     typedef int (*const real_fn)(MPI_File);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_sync])(fh);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_sync];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_sync, BK_C, 0, 3), __builtin_return_address(0));
@@ -1388,7 +1388,7 @@ BK_ENTRY int efg_MPI_File_sync(MPI_File fh)
 BK_ENTRY int efg_MPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write, BK_C, 0, 7), __builtin_return_address(0));
@@ -1414,7 +1414,7 @@ BK_ENTRY int efg_MPI_File_write(MPI_File fh, const void *buf, int count, MPI_Dat
 BK_ENTRY int efg_MPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_c])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write, BK_C, 1, 7), __builtin_return_address(0));
@@ -1440,7 +1440,7 @@ BK_ENTRY int efg_MPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count,
 BK_ENTRY int efg_MPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_all])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_all, BK_C, 0, 7), __builtin_return_address(0));
@@ -1466,7 +1466,7 @@ BK_ENTRY int efg_MPI_File_write_all(MPI_File fh, const void *buf, int count, MPI
 BK_ENTRY int efg_MPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_all_c])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_all, BK_C, 1, 7), __builtin_return_address(0));
@@ -1492,7 +1492,7 @@ BK_ENTRY int efg_MPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count co
 BK_ENTRY int efg_MPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_all_begin])(fh, buf, count, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_all_begin];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_all_begin, BK_C, 0, 6), __builtin_return_address(0));
@@ -1512,7 +1512,7 @@ BK_ENTRY int efg_MPI_File_write_all_begin(MPI_File fh, const void *buf, int coun
 BK_ENTRY int efg_MPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_all_begin_c])(fh, buf, count, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_all_begin_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_all_begin, BK_C, 1, 6), __builtin_return_address(0));
@@ -1532,7 +1532,7 @@ BK_ENTRY int efg_MPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Co
 BK_ENTRY int efg_MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_all_end])(fh, buf, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_all_end];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_all_end, BK_C, 0, 5), __builtin_return_address(0));
@@ -1556,7 +1556,7 @@ BK_ENTRY int efg_MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status
 BK_ENTRY int efg_MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at])(fh, offset, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_at];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at, BK_C, 0, 8), __builtin_return_address(0));
@@ -1583,7 +1583,7 @@ BK_ENTRY int efg_MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *b
 BK_ENTRY int efg_MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_c])(fh, offset, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_at_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at, BK_C, 1, 8), __builtin_return_address(0));
@@ -1610,7 +1610,7 @@ BK_ENTRY int efg_MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void 
 BK_ENTRY int efg_MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_all])(fh, offset, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_at_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at_all, BK_C, 0, 8), __builtin_return_address(0));
@@ -1637,7 +1637,7 @@ BK_ENTRY int efg_MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const voi
 BK_ENTRY int efg_MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_all_c])(fh, offset, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_at_all_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at_all, BK_C, 1, 8), __builtin_return_address(0));
@@ -1664,7 +1664,7 @@ BK_ENTRY int efg_MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const v
 BK_ENTRY int efg_MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_all_begin])(fh, offset, buf, count, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_at_all_begin];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at_all_begin, BK_C, 0, 7), __builtin_return_address(0));
@@ -1685,7 +1685,7 @@ BK_ENTRY int efg_MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, con
 BK_ENTRY int efg_MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_all_begin_c])(fh, offset, buf, count, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_at_all_begin_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at_all_begin, BK_C, 1, 7), __builtin_return_address(0));
@@ -1706,7 +1706,7 @@ BK_ENTRY int efg_MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, c
 BK_ENTRY int efg_MPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_at_all_end])(fh, buf, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_at_all_end];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_at_all_end, BK_C, 0, 5), __builtin_return_address(0));
@@ -1730,7 +1730,7 @@ BK_ENTRY int efg_MPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Sta
 BK_ENTRY int efg_MPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_ordered])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_ordered];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_ordered, BK_C, 0, 7), __builtin_return_address(0));
@@ -1756,7 +1756,7 @@ BK_ENTRY int efg_MPI_File_write_ordered(MPI_File fh, const void *buf, int count,
 BK_ENTRY int efg_MPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_ordered_c])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_ordered_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_ordered, BK_C, 1, 7), __builtin_return_address(0));
@@ -1782,7 +1782,7 @@ BK_ENTRY int efg_MPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Coun
 BK_ENTRY int efg_MPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_ordered_begin])(fh, buf, count, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_ordered_begin];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_ordered_begin, BK_C, 0, 6), __builtin_return_address(0));
@@ -1802,7 +1802,7 @@ BK_ENTRY int efg_MPI_File_write_ordered_begin(MPI_File fh, const void *buf, int 
 BK_ENTRY int efg_MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_ordered_begin_c])(fh, buf, count, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_ordered_begin_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_ordered_begin, BK_C, 1, 6), __builtin_return_address(0));
@@ -1822,7 +1822,7 @@ BK_ENTRY int efg_MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MP
 BK_ENTRY int efg_MPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_ordered_end])(fh, buf, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_ordered_end];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_ordered_end, BK_C, 0, 5), __builtin_return_address(0));
@@ -1846,7 +1846,7 @@ BK_ENTRY int efg_MPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_St
 BK_ENTRY int efg_MPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, int, MPI_Datatype, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_shared])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_shared, BK_C, 0, 7), __builtin_return_address(0));
@@ -1872,7 +1872,7 @@ BK_ENTRY int efg_MPI_File_write_shared(MPI_File fh, const void *buf, int count, 
 BK_ENTRY int efg_MPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_File, const void *, MPI_Count, MPI_Datatype, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_write_shared_c])(fh, buf, count, datatype, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_write_shared_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_write_shared, BK_C, 1, 7), __builtin_return_address(0));

@@ -5,7 +5,7 @@
 BK_ENTRY int efg_MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iallgather])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iallgather];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iallgather, BK_C, 0, 10), __builtin_return_address(0));
@@ -35,7 +35,7 @@ BK_ENTRY int efg_MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype
 BK_ENTRY int efg_MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iallgather_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iallgather_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iallgather, BK_C, 1, 10), __builtin_return_address(0));
@@ -65,7 +65,7 @@ BK_ENTRY int efg_MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_
 BK_ENTRY int efg_MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iallgatherv])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iallgatherv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iallgatherv, BK_C, 0, 11), __builtin_return_address(0));
@@ -96,7 +96,7 @@ BK_ENTRY int efg_MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatyp
 BK_ENTRY int efg_MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iallgatherv_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iallgatherv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iallgatherv, BK_C, 1, 11), __builtin_return_address(0));
@@ -127,7 +127,7 @@ BK_ENTRY int efg_MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI
 BK_ENTRY int efg_MPI_Iallreduce(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iallreduce])(sendbuf, recvbuf, count, datatype, op, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iallreduce];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iallreduce, BK_C, 0, 9), __builtin_return_address(0));
@@ -156,7 +156,7 @@ BK_ENTRY int efg_MPI_Iallreduce(const void *sendbuf, const void *recvbuf, int co
 BK_ENTRY int efg_MPI_Iallreduce_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iallreduce_c])(sendbuf, recvbuf, count, datatype, op, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iallreduce_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iallreduce, BK_C, 1, 9), __builtin_return_address(0));
@@ -185,7 +185,7 @@ BK_ENTRY int efg_MPI_Iallreduce_c(const void *sendbuf, const void *recvbuf, MPI_
 BK_ENTRY int efg_MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ialltoall])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ialltoall];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ialltoall, BK_C, 0, 10), __builtin_return_address(0));
@@ -215,7 +215,7 @@ BK_ENTRY int efg_MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype 
 BK_ENTRY int efg_MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ialltoall_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ialltoall_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ialltoall, BK_C, 1, 10), __builtin_return_address(0));
@@ -245,7 +245,7 @@ BK_ENTRY int efg_MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_D
 BK_ENTRY int efg_MPI_Ialltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ialltoallv])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ialltoallv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ialltoallv, BK_C, 0, 12), __builtin_return_address(0));
@@ -277,7 +277,7 @@ BK_ENTRY int efg_MPI_Ialltoallv(const void *sendbuf, const int *sendcounts, cons
 BK_ENTRY int efg_MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ialltoallv_c])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ialltoallv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ialltoallv, BK_C, 1, 12), __builtin_return_address(0));
@@ -309,7 +309,7 @@ BK_ENTRY int efg_MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count *sendcoun
 BK_ENTRY int efg_MPI_Ialltoallw(const void *sendbuf, const int *sendcounts, const int *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const int *recvcounts, const int *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, const MPI_Datatype *, const void *, const int *, const int *, const MPI_Datatype *, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ialltoallw])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ialltoallw];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ialltoallw, BK_C, 0, 12), __builtin_return_address(0));
@@ -341,7 +341,7 @@ BK_ENTRY int efg_MPI_Ialltoallw(const void *sendbuf, const int *sendcounts, cons
 BK_ENTRY int efg_MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ialltoallw_c])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ialltoallw_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ialltoallw, BK_C, 1, 12), __builtin_return_address(0));
@@ -373,7 +373,7 @@ BK_ENTRY int efg_MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count *sendcoun
 BK_ENTRY int efg_MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ibarrier])(comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ibarrier];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ibarrier, BK_C, 0, 4), __builtin_return_address(0));
@@ -397,7 +397,7 @@ BK_ENTRY int efg_MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 BK_ENTRY int efg_MPI_Ibcast(const void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ibcast])(buffer, count, datatype, root, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ibcast];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ibcast, BK_C, 0, 8), __builtin_return_address(0));
@@ -426,7 +426,7 @@ BK_ENTRY int efg_MPI_Ibcast(const void *buffer, int count, MPI_Datatype datatype
 BK_ENTRY int efg_MPI_Ibcast_c(const void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ibcast_c])(buffer, count, datatype, root, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ibcast_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ibcast, BK_C, 1, 8), __builtin_return_address(0));
@@ -455,7 +455,7 @@ BK_ENTRY int efg_MPI_Ibcast_c(const void *buffer, MPI_Count count, MPI_Datatype 
 BK_ENTRY int efg_MPI_Iexscan(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iexscan])(sendbuf, recvbuf, count, datatype, op, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iexscan];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iexscan, BK_C, 0, 9), __builtin_return_address(0));
@@ -484,7 +484,7 @@ BK_ENTRY int efg_MPI_Iexscan(const void *sendbuf, const void *recvbuf, int count
 BK_ENTRY int efg_MPI_Iexscan_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iexscan_c])(sendbuf, recvbuf, count, datatype, op, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iexscan_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iexscan, BK_C, 1, 9), __builtin_return_address(0));
@@ -513,7 +513,7 @@ BK_ENTRY int efg_MPI_Iexscan_c(const void *sendbuf, const void *recvbuf, MPI_Cou
 BK_ENTRY int efg_MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Igather])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Igather];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Igather, BK_C, 0, 11), __builtin_return_address(0));
@@ -546,7 +546,7 @@ BK_ENTRY int efg_MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype se
 BK_ENTRY int efg_MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Igather_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Igather_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Igather, BK_C, 1, 11), __builtin_return_address(0));
@@ -579,7 +579,7 @@ BK_ENTRY int efg_MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
 BK_ENTRY int efg_MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Igatherv])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Igatherv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Igatherv, BK_C, 0, 12), __builtin_return_address(0));
@@ -613,7 +613,7 @@ BK_ENTRY int efg_MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype s
 BK_ENTRY int efg_MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Igatherv_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Igatherv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Igatherv, BK_C, 1, 12), __builtin_return_address(0));
@@ -647,7 +647,7 @@ BK_ENTRY int efg_MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
 BK_ENTRY int efg_MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_allgather])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ineighbor_allgather];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_allgather, BK_C, 0, 10), __builtin_return_address(0));
@@ -677,7 +677,7 @@ BK_ENTRY int efg_MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI
 BK_ENTRY int efg_MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_allgather_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ineighbor_allgather_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_allgather, BK_C, 1, 10), __builtin_return_address(0));
@@ -707,7 +707,7 @@ BK_ENTRY int efg_MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendco
 BK_ENTRY int efg_MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_allgatherv])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ineighbor_allgatherv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_allgatherv, BK_C, 0, 11), __builtin_return_address(0));
@@ -738,7 +738,7 @@ BK_ENTRY int efg_MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MP
 BK_ENTRY int efg_MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_allgatherv_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ineighbor_allgatherv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_allgatherv, BK_C, 1, 11), __builtin_return_address(0));
@@ -769,7 +769,7 @@ BK_ENTRY int efg_MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendc
 BK_ENTRY int efg_MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_alltoall])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ineighbor_alltoall];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_alltoall, BK_C, 0, 10), __builtin_return_address(0));
@@ -799,7 +799,7 @@ BK_ENTRY int efg_MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_
 BK_ENTRY int efg_MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_alltoall_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ineighbor_alltoall_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_alltoall, BK_C, 1, 10), __builtin_return_address(0));
@@ -829,7 +829,7 @@ BK_ENTRY int efg_MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcou
 BK_ENTRY int efg_MPI_Ineighbor_alltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_alltoallv])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ineighbor_alltoallv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_alltoallv, BK_C, 0, 12), __builtin_return_address(0));
@@ -861,7 +861,7 @@ BK_ENTRY int efg_MPI_Ineighbor_alltoallv(const void *sendbuf, const int *sendcou
 BK_ENTRY int efg_MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_alltoallv_c])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ineighbor_alltoallv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_alltoallv, BK_C, 1, 12), __builtin_return_address(0));
@@ -893,7 +893,7 @@ BK_ENTRY int efg_MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count 
 BK_ENTRY int efg_MPI_Ineighbor_alltoallw(const void *sendbuf, const int *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const int *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const MPI_Aint *, const MPI_Datatype *, const void *, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_alltoallw])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ineighbor_alltoallw];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_alltoallw, BK_C, 0, 12), __builtin_return_address(0));
@@ -925,7 +925,7 @@ BK_ENTRY int efg_MPI_Ineighbor_alltoallw(const void *sendbuf, const int *sendcou
 BK_ENTRY int efg_MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ineighbor_alltoallw_c])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ineighbor_alltoallw_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ineighbor_alltoallw, BK_C, 1, 12), __builtin_return_address(0));
@@ -957,7 +957,7 @@ BK_ENTRY int efg_MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count 
 BK_ENTRY int efg_MPI_Ireduce(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ireduce])(sendbuf, recvbuf, count, datatype, op, root, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ireduce];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ireduce, BK_C, 0, 10), __builtin_return_address(0));
@@ -988,7 +988,7 @@ BK_ENTRY int efg_MPI_Ireduce(const void *sendbuf, const void *recvbuf, int count
 BK_ENTRY int efg_MPI_Ireduce_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ireduce_c])(sendbuf, recvbuf, count, datatype, op, root, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ireduce_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ireduce, BK_C, 1, 10), __builtin_return_address(0));
@@ -1019,7 +1019,7 @@ BK_ENTRY int efg_MPI_Ireduce_c(const void *sendbuf, const void *recvbuf, MPI_Cou
 BK_ENTRY int efg_MPI_Ireduce_scatter(const void *sendbuf, const void *recvbuf, const int *recvcounts, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, const int *, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ireduce_scatter])(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ireduce_scatter];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ireduce_scatter, BK_C, 0, 9), __builtin_return_address(0));
@@ -1048,7 +1048,7 @@ BK_ENTRY int efg_MPI_Ireduce_scatter(const void *sendbuf, const void *recvbuf, c
 BK_ENTRY int efg_MPI_Ireduce_scatter_c(const void *sendbuf, const void *recvbuf, const MPI_Count *recvcounts, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, const MPI_Count *, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ireduce_scatter_c])(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ireduce_scatter_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ireduce_scatter, BK_C, 1, 9), __builtin_return_address(0));
@@ -1077,7 +1077,7 @@ BK_ENTRY int efg_MPI_Ireduce_scatter_c(const void *sendbuf, const void *recvbuf,
 BK_ENTRY int efg_MPI_Ireduce_scatter_block(const void *sendbuf, const void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ireduce_scatter_block])(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ireduce_scatter_block];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ireduce_scatter_block, BK_C, 0, 9), __builtin_return_address(0));
@@ -1106,7 +1106,7 @@ BK_ENTRY int efg_MPI_Ireduce_scatter_block(const void *sendbuf, const void *recv
 BK_ENTRY int efg_MPI_Ireduce_scatter_block_c(const void *sendbuf, const void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ireduce_scatter_block_c])(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ireduce_scatter_block_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ireduce_scatter_block, BK_C, 1, 9), __builtin_return_address(0));
@@ -1135,7 +1135,7 @@ BK_ENTRY int efg_MPI_Ireduce_scatter_block_c(const void *sendbuf, const void *re
 BK_ENTRY int efg_MPI_Iscan(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iscan])(sendbuf, recvbuf, count, datatype, op, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iscan];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iscan, BK_C, 0, 9), __builtin_return_address(0));
@@ -1164,7 +1164,7 @@ BK_ENTRY int efg_MPI_Iscan(const void *sendbuf, const void *recvbuf, int count, 
 BK_ENTRY int efg_MPI_Iscan_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iscan_c])(sendbuf, recvbuf, count, datatype, op, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iscan_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iscan, BK_C, 1, 9), __builtin_return_address(0));
@@ -1193,7 +1193,7 @@ BK_ENTRY int efg_MPI_Iscan_c(const void *sendbuf, const void *recvbuf, MPI_Count
 BK_ENTRY int efg_MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iscatter])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iscatter];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iscatter, BK_C, 0, 11), __builtin_return_address(0));
@@ -1226,7 +1226,7 @@ BK_ENTRY int efg_MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype s
 BK_ENTRY int efg_MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iscatter_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iscatter_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iscatter, BK_C, 1, 11), __builtin_return_address(0));
@@ -1259,7 +1259,7 @@ BK_ENTRY int efg_MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
 BK_ENTRY int efg_MPI_Iscatterv(const void *sendbuf, const int *sendcounts, const int *displs, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iscatterv])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iscatterv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iscatterv, BK_C, 0, 12), __builtin_return_address(0));
@@ -1293,7 +1293,7 @@ BK_ENTRY int efg_MPI_Iscatterv(const void *sendbuf, const int *sendcounts, const
 BK_ENTRY int efg_MPI_Iscatterv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *displs, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iscatterv_c])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iscatterv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iscatterv, BK_C, 1, 12), __builtin_return_address(0));

@@ -5,7 +5,7 @@
 BK_ENTRY int efg_MPI_Get_hw_resource_info(MPI_Info *hw_info)
 {
     typedef int (*const real_fn)(MPI_Info *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_hw_resource_info])(hw_info);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_hw_resource_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_hw_resource_info, BK_C, 0, 4), __builtin_return_address(0));
@@ -27,7 +27,7 @@ BK_ENTRY int efg_MPI_Get_hw_resource_info(MPI_Info *hw_info)
 BK_ENTRY int efg_MPI_Win_create_errhandler(void *win_errhandler_fn, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(void *, MPI_Errhandler *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_create_errhandler])(win_errhandler_fn, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_create_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_create_errhandler, BK_C, 0, 4), __builtin_return_address(0));
@@ -49,7 +49,7 @@ BK_ENTRY int efg_MPI_Win_create_errhandler(void *win_errhandler_fn, MPI_Errhandl
 BK_ENTRY int efg_MPI_Win_create_keyval(void *win_copy_attr_fn, void *win_delete_attr_fn, int *win_keyval, void *extra_state)
 {
     typedef int (*const real_fn)(void *, void *, int *, void *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_create_keyval])(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_create_keyval];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_create_keyval, BK_C, 0, 4), __builtin_return_address(0));
@@ -71,7 +71,7 @@ BK_ENTRY int efg_MPI_Win_create_keyval(void *win_copy_attr_fn, void *win_delete_
 BK_ENTRY int efg_MPI_Win_free_keyval(int *win_keyval)
 {
     typedef int (*const real_fn)(int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_free_keyval])(win_keyval);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_free_keyval];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_free_keyval, BK_C, 0, 4), __builtin_return_address(0));
@@ -92,7 +92,7 @@ BK_ENTRY int efg_MPI_Win_free_keyval(int *win_keyval)
 BK_ENTRY int efg_MPI_Attr_delete(MPI_Comm comm, int keyval)
 {
     typedef int (*const real_fn)(MPI_Comm, int);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Attr_delete])(comm, keyval);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Attr_delete];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Attr_delete, BK_C, 0, 4), __builtin_return_address(0));
@@ -110,7 +110,7 @@ BK_ENTRY int efg_MPI_Attr_delete(MPI_Comm comm, int keyval)
 BK_ENTRY int efg_MPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
 {
     typedef int (*const real_fn)(MPI_Comm, int, void *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Attr_put])(comm, keyval, attribute_val);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Attr_put];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Attr_put, BK_C, 0, 4), __builtin_return_address(0));
@@ -128,7 +128,7 @@ BK_ENTRY int efg_MPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
 BK_ENTRY int efg_MPI_Comm_create_errhandler(void *comm_errhandler_fn, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(void *, MPI_Errhandler *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_create_errhandler])(comm_errhandler_fn, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_create_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_create_errhandler, BK_C, 0, 4), __builtin_return_address(0));
@@ -150,7 +150,7 @@ BK_ENTRY int efg_MPI_Comm_create_errhandler(void *comm_errhandler_fn, MPI_Errhan
 BK_ENTRY int efg_MPI_Comm_create_keyval(void *comm_copy_attr_fn, void *comm_delete_attr_fn, int *comm_keyval, void *extra_state)
 {
     typedef int (*const real_fn)(void *, void *, int *, void *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_create_keyval])(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_create_keyval];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_create_keyval, BK_C, 0, 4), __builtin_return_address(0));
@@ -172,7 +172,7 @@ BK_ENTRY int efg_MPI_Comm_create_keyval(void *comm_copy_attr_fn, void *comm_dele
 BK_ENTRY int efg_MPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
 {
     typedef int (*const real_fn)(MPI_Comm, int);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_delete_attr])(comm, comm_keyval);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_delete_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_delete_attr, BK_C, 0, 4), __builtin_return_address(0));
@@ -190,7 +190,7 @@ BK_ENTRY int efg_MPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
 BK_ENTRY int efg_MPI_Comm_free_keyval(int *comm_keyval)
 {
     typedef int (*const real_fn)(int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_free_keyval])(comm_keyval);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_free_keyval];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_free_keyval, BK_C, 0, 4), __builtin_return_address(0));
@@ -211,7 +211,7 @@ BK_ENTRY int efg_MPI_Comm_free_keyval(int *comm_keyval)
 BK_ENTRY int efg_MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Errhandler *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_get_errhandler])(comm, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_get_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_get_errhandler, BK_C, 0, 4), __builtin_return_address(0));
@@ -234,7 +234,7 @@ BK_ENTRY int efg_MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandl
 BK_ENTRY int efg_MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Info *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_get_info])(comm, info_used);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_get_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_get_info, BK_C, 0, 4), __builtin_return_address(0));
@@ -257,7 +257,7 @@ BK_ENTRY int efg_MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
 BK_ENTRY int efg_MPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Group *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_group])(comm, group);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_group];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_group, BK_C, 0, 4), __builtin_return_address(0));
@@ -279,7 +279,7 @@ BK_ENTRY int efg_MPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 BK_ENTRY int efg_MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Group *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_remote_group])(comm, group);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_remote_group];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_remote_group, BK_C, 0, 4), __builtin_return_address(0));
@@ -301,7 +301,7 @@ BK_ENTRY int efg_MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 BK_ENTRY int efg_MPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
 {
     typedef int (*const real_fn)(MPI_Comm, int, void *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_set_attr])(comm, comm_keyval, attribute_val);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_set_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_set_attr, BK_C, 0, 4), __builtin_return_address(0));
@@ -319,7 +319,7 @@ BK_ENTRY int efg_MPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribu
 BK_ENTRY int efg_MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Errhandler);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_set_errhandler])(comm, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_set_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_set_errhandler, BK_C, 0, 4), __builtin_return_address(0));
@@ -337,7 +337,7 @@ BK_ENTRY int efg_MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandle
 BK_ENTRY int efg_MPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
 {
     typedef int (*const real_fn)(MPI_Comm, const char *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_set_name])(comm, comm_name);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_set_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_set_name, BK_C, 0, 4), __builtin_return_address(0));
@@ -355,7 +355,7 @@ BK_ENTRY int efg_MPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
 BK_ENTRY int efg_MPI_Keyval_create(void *copy_fn, void *delete_fn, int *keyval, void *extra_state)
 {
     typedef int (*const real_fn)(void *, void *, int *, void *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Keyval_create])(copy_fn, delete_fn, keyval, extra_state);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Keyval_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Keyval_create, BK_C, 0, 4), __builtin_return_address(0));
@@ -377,7 +377,7 @@ BK_ENTRY int efg_MPI_Keyval_create(void *copy_fn, void *delete_fn, int *keyval, 
 BK_ENTRY int efg_MPI_Keyval_free(int *keyval)
 {
     typedef int (*const real_fn)(int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Keyval_free])(keyval);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Keyval_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Keyval_free, BK_C, 0, 4), __builtin_return_address(0));
@@ -398,7 +398,7 @@ BK_ENTRY int efg_MPI_Keyval_free(int *keyval)
 BK_ENTRY int efg_MPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     typedef int (*const real_fn)(MPI_Group, MPI_Group, MPI_Group *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_difference])(group1, group2, newgroup);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_difference];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_difference, BK_C, 0, 6), __builtin_return_address(0));
@@ -421,7 +421,7 @@ BK_ENTRY int efg_MPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Gr
 BK_ENTRY int efg_MPI_Group_excl(MPI_Group group, int n, const int *ranks, MPI_Group *newgroup)
 {
     typedef int (*const real_fn)(MPI_Group, int, const int *, MPI_Group *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_excl])(group, n, ranks, newgroup);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_excl];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_excl, BK_C, 0, 7), __builtin_return_address(0));
@@ -445,7 +445,7 @@ BK_ENTRY int efg_MPI_Group_excl(MPI_Group group, int n, const int *ranks, MPI_Gr
 BK_ENTRY int efg_MPI_Group_free(MPI_Group *group)
 {
     typedef int (*const real_fn)(MPI_Group *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_free])(group);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_free, BK_C, 0, 4), __builtin_return_address(0));
@@ -466,7 +466,7 @@ BK_ENTRY int efg_MPI_Group_free(MPI_Group *group)
 BK_ENTRY int efg_MPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup)
 {
     typedef int (*const real_fn)(MPI_Session, const char *, MPI_Group *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_from_session_pset])(session, pset_name, newgroup);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_from_session_pset];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_from_session_pset, BK_C, 0, 6), __builtin_return_address(0));
@@ -489,7 +489,7 @@ BK_ENTRY int efg_MPI_Group_from_session_pset(MPI_Session session, const char *ps
 BK_ENTRY int efg_MPI_Group_incl(MPI_Group group, int n, const int *ranks, MPI_Group *newgroup)
 {
     typedef int (*const real_fn)(MPI_Group, int, const int *, MPI_Group *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_incl])(group, n, ranks, newgroup);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_incl];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_incl, BK_C, 0, 7), __builtin_return_address(0));
@@ -513,7 +513,7 @@ BK_ENTRY int efg_MPI_Group_incl(MPI_Group group, int n, const int *ranks, MPI_Gr
 BK_ENTRY int efg_MPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     typedef int (*const real_fn)(MPI_Group, MPI_Group, MPI_Group *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_intersection])(group1, group2, newgroup);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_intersection];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_intersection, BK_C, 0, 6), __builtin_return_address(0));
@@ -536,7 +536,7 @@ BK_ENTRY int efg_MPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_
 BK_ENTRY int efg_MPI_Group_range_excl(MPI_Group group, int n, const int *ranges, MPI_Group *newgroup)
 {
     typedef int (*const real_fn)(MPI_Group, int, const int *, MPI_Group *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_range_excl])(group, n, ranges, newgroup);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_range_excl];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_range_excl, BK_C, 0, 7), __builtin_return_address(0));
@@ -560,7 +560,7 @@ BK_ENTRY int efg_MPI_Group_range_excl(MPI_Group group, int n, const int *ranges,
 BK_ENTRY int efg_MPI_Group_range_incl(MPI_Group group, int n, const int *ranges, MPI_Group *newgroup)
 {
     typedef int (*const real_fn)(MPI_Group, int, const int *, MPI_Group *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_range_incl])(group, n, ranges, newgroup);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_range_incl];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_range_incl, BK_C, 0, 7), __builtin_return_address(0));
@@ -584,7 +584,7 @@ BK_ENTRY int efg_MPI_Group_range_incl(MPI_Group group, int n, const int *ranges,
 BK_ENTRY int efg_MPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     typedef int (*const real_fn)(MPI_Group, MPI_Group, MPI_Group *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_union])(group1, group2, newgroup);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_union];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_union, BK_C, 0, 6), __builtin_return_address(0));
@@ -607,7 +607,7 @@ BK_ENTRY int efg_MPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *
 BK_ENTRY int efg_MPI_Type_commit(MPI_Datatype *datatype)
 {
     typedef int (*const real_fn)(MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_commit])(datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_commit];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_commit, BK_C, 0, 4), __builtin_return_address(0));
@@ -625,7 +625,7 @@ BK_ENTRY int efg_MPI_Type_commit(MPI_Datatype *datatype)
 BK_ENTRY int efg_MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, MPI_Datatype, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_contiguous])(count, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_contiguous];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_contiguous, BK_C, 0, 6), __builtin_return_address(0));
@@ -648,7 +648,7 @@ BK_ENTRY int efg_MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Dataty
 BK_ENTRY int efg_MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Count, MPI_Datatype, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_contiguous_c])(count, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_contiguous_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_contiguous, BK_C, 1, 6), __builtin_return_address(0));
@@ -671,7 +671,7 @@ BK_ENTRY int efg_MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MP
 BK_ENTRY int efg_MPI_Type_create_darray(int size, int rank, int ndims, const int *array_of_gsizes, const int *array_of_distribs, const int *array_of_dargs, const int *array_of_psizes, int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, int, const int *, const int *, const int *, const int *, int, MPI_Datatype, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_darray])(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_darray];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_darray, BK_C, 0, 13), __builtin_return_address(0));
@@ -701,7 +701,7 @@ BK_ENTRY int efg_MPI_Type_create_darray(int size, int rank, int ndims, const int
 BK_ENTRY int efg_MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count *array_of_gsizes, const int *array_of_distribs, const int *array_of_dargs, const int *array_of_psizes, int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, int, const MPI_Count *, const int *, const int *, const int *, int, MPI_Datatype, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_darray_c])(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_darray_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_darray, BK_C, 1, 13), __builtin_return_address(0));
@@ -731,7 +731,7 @@ BK_ENTRY int efg_MPI_Type_create_darray_c(int size, int rank, int ndims, const M
 BK_ENTRY int efg_MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_f90_complex])(p, r, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_f90_complex];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_f90_complex, BK_C, 0, 6), __builtin_return_address(0));
@@ -754,7 +754,7 @@ BK_ENTRY int efg_MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype
 BK_ENTRY int efg_MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_f90_integer])(r, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_f90_integer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_f90_integer, BK_C, 0, 5), __builtin_return_address(0));
@@ -776,7 +776,7 @@ BK_ENTRY int efg_MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
 BK_ENTRY int efg_MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_f90_real])(p, r, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_f90_real];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_f90_real, BK_C, 0, 6), __builtin_return_address(0));
@@ -799,7 +799,7 @@ BK_ENTRY int efg_MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
 BK_ENTRY int efg_MPI_Type_create_hindexed(int count, const int *array_of_blocklengths, const MPI_Aint *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, const int *, const MPI_Aint *, MPI_Datatype, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hindexed])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_hindexed];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_hindexed, BK_C, 0, 8), __builtin_return_address(0));
@@ -824,7 +824,7 @@ BK_ENTRY int efg_MPI_Type_create_hindexed(int count, const int *array_of_blockle
 BK_ENTRY int efg_MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count *array_of_blocklengths, const MPI_Count *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Count, const MPI_Count *, const MPI_Count *, MPI_Datatype, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hindexed_c])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_hindexed_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_hindexed, BK_C, 1, 8), __builtin_return_address(0));
@@ -849,7 +849,7 @@ BK_ENTRY int efg_MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count *ar
 BK_ENTRY int efg_MPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, const MPI_Aint *, MPI_Datatype, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hindexed_block])(count, blocklength, array_of_displacements, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_hindexed_block];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_hindexed_block, BK_C, 0, 8), __builtin_return_address(0));
@@ -874,7 +874,7 @@ BK_ENTRY int efg_MPI_Type_create_hindexed_block(int count, int blocklength, cons
 BK_ENTRY int efg_MPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Count, MPI_Count, const MPI_Count *, MPI_Datatype, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hindexed_block_c])(count, blocklength, array_of_displacements, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_hindexed_block_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_hindexed_block, BK_C, 1, 8), __builtin_return_address(0));
@@ -899,7 +899,7 @@ BK_ENTRY int efg_MPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blo
 BK_ENTRY int efg_MPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, MPI_Aint, MPI_Datatype, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hvector])(count, blocklength, stride, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_hvector];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_hvector, BK_C, 0, 8), __builtin_return_address(0));
@@ -924,7 +924,7 @@ BK_ENTRY int efg_MPI_Type_create_hvector(int count, int blocklength, MPI_Aint st
 BK_ENTRY int efg_MPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Count, MPI_Count, MPI_Count, MPI_Datatype, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_hvector_c])(count, blocklength, stride, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_hvector_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_hvector, BK_C, 1, 8), __builtin_return_address(0));
@@ -949,7 +949,7 @@ BK_ENTRY int efg_MPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklengt
 BK_ENTRY int efg_MPI_Type_create_indexed_block(int count, int blocklength, const int *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, const int *, MPI_Datatype, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_indexed_block])(count, blocklength, array_of_displacements, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_indexed_block];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_indexed_block, BK_C, 0, 8), __builtin_return_address(0));
@@ -974,7 +974,7 @@ BK_ENTRY int efg_MPI_Type_create_indexed_block(int count, int blocklength, const
 BK_ENTRY int efg_MPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Count, MPI_Count, const MPI_Count *, MPI_Datatype, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_indexed_block_c])(count, blocklength, array_of_displacements, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_indexed_block_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_indexed_block, BK_C, 1, 8), __builtin_return_address(0));
@@ -999,7 +999,7 @@ BK_ENTRY int efg_MPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count bloc
 BK_ENTRY int efg_MPI_Type_create_keyval(void *type_copy_attr_fn, void *type_delete_attr_fn, int *type_keyval, void *extra_state)
 {
     typedef int (*const real_fn)(void *, void *, int *, void *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_keyval])(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_keyval];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_keyval, BK_C, 0, 4), __builtin_return_address(0));
@@ -1021,7 +1021,7 @@ BK_ENTRY int efg_MPI_Type_create_keyval(void *type_copy_attr_fn, void *type_dele
 BK_ENTRY int efg_MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Aint, MPI_Aint, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_resized])(oldtype, lb, extent, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_resized];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_resized, BK_C, 0, 7), __builtin_return_address(0));
@@ -1045,7 +1045,7 @@ BK_ENTRY int efg_MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_
 BK_ENTRY int efg_MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count, MPI_Count, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_resized_c])(oldtype, lb, extent, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_resized_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_resized, BK_C, 1, 7), __builtin_return_address(0));
@@ -1069,7 +1069,7 @@ BK_ENTRY int efg_MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, M
 BK_ENTRY int efg_MPI_Type_create_struct(int count, const int *array_of_blocklengths, const MPI_Aint *array_of_displacements, const MPI_Datatype *array_of_types, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_struct])(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_struct];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_struct, BK_C, 0, 8), __builtin_return_address(0));
@@ -1094,7 +1094,7 @@ BK_ENTRY int efg_MPI_Type_create_struct(int count, const int *array_of_blockleng
 BK_ENTRY int efg_MPI_Type_create_struct_c(MPI_Count count, const MPI_Count *array_of_blocklengths, const MPI_Count *array_of_displacements, const MPI_Datatype *array_of_types, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Count, const MPI_Count *, const MPI_Count *, const MPI_Datatype *, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_struct_c])(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_struct_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_struct, BK_C, 1, 8), __builtin_return_address(0));
@@ -1119,7 +1119,7 @@ BK_ENTRY int efg_MPI_Type_create_struct_c(MPI_Count count, const MPI_Count *arra
 BK_ENTRY int efg_MPI_Type_create_subarray(int ndims, const int *array_of_sizes, const int *array_of_subsizes, const int *array_of_starts, int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, const int *, const int *, const int *, int, MPI_Datatype, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_subarray])(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_subarray];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_subarray, BK_C, 0, 10), __builtin_return_address(0));
@@ -1146,7 +1146,7 @@ BK_ENTRY int efg_MPI_Type_create_subarray(int ndims, const int *array_of_sizes, 
 BK_ENTRY int efg_MPI_Type_create_subarray_c(int ndims, const MPI_Count *array_of_sizes, const MPI_Count *array_of_subsizes, const MPI_Count *array_of_starts, int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, const MPI_Count *, const MPI_Count *, const MPI_Count *, int, MPI_Datatype, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_create_subarray_c])(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_create_subarray_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_create_subarray, BK_C, 1, 10), __builtin_return_address(0));
@@ -1173,7 +1173,7 @@ BK_ENTRY int efg_MPI_Type_create_subarray_c(int ndims, const MPI_Count *array_of
 BK_ENTRY int efg_MPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
 {
     typedef int (*const real_fn)(MPI_Datatype, int);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_delete_attr])(datatype, type_keyval);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_delete_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_delete_attr, BK_C, 0, 5), __builtin_return_address(0));
@@ -1191,7 +1191,7 @@ BK_ENTRY int efg_MPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
 BK_ENTRY int efg_MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_dup])(oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_dup];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_dup, BK_C, 0, 5), __builtin_return_address(0));
@@ -1213,7 +1213,7 @@ BK_ENTRY int efg_MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 BK_ENTRY int efg_MPI_Type_free(MPI_Datatype *datatype)
 {
     typedef int (*const real_fn)(MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_free])(datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_free, BK_C, 0, 4), __builtin_return_address(0));
@@ -1234,7 +1234,7 @@ BK_ENTRY int efg_MPI_Type_free(MPI_Datatype *datatype)
 BK_ENTRY int efg_MPI_Type_free_keyval(int *type_keyval)
 {
     typedef int (*const real_fn)(int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_free_keyval])(type_keyval);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_free_keyval];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_free_keyval, BK_C, 0, 4), __builtin_return_address(0));
@@ -1255,7 +1255,7 @@ BK_ENTRY int efg_MPI_Type_free_keyval(int *type_keyval)
 BK_ENTRY int efg_MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes, int *array_of_integers, MPI_Aint *array_of_addresses, MPI_Datatype *array_of_datatypes)
 {
     typedef int (*const real_fn)(MPI_Datatype, int, int, int, int *, MPI_Aint *, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_contents])(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_contents];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_contents, BK_C, 0, 12), __builtin_return_address(0));
@@ -1286,7 +1286,7 @@ BK_ENTRY int efg_MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, 
 BK_ENTRY int efg_MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_large_counts, MPI_Count max_datatypes, int *array_of_integers, MPI_Aint *array_of_addresses, MPI_Count *array_of_large_counts, MPI_Datatype *array_of_datatypes)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count, MPI_Count, MPI_Count, MPI_Count, int *, MPI_Aint *, MPI_Count *, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_contents_c])(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_contents_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_contents, BK_C, 1, 12), __builtin_return_address(0));
@@ -1318,7 +1318,7 @@ BK_ENTRY int efg_MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_in
 BK_ENTRY int efg_MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Datatype, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_value_index])(value_type, index_type, pair_type);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_value_index];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_value_index, BK_C, 0, 6), __builtin_return_address(0));
@@ -1341,7 +1341,7 @@ BK_ENTRY int efg_MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype 
 BK_ENTRY int efg_MPI_Type_hindexed(int count, const int *array_of_blocklengths, const MPI_Aint *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, const int *, const MPI_Aint *, MPI_Datatype, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_hindexed])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_hindexed];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_hindexed, BK_C, 0, 8), __builtin_return_address(0));
@@ -1366,7 +1366,7 @@ BK_ENTRY int efg_MPI_Type_hindexed(int count, const int *array_of_blocklengths, 
 BK_ENTRY int efg_MPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, MPI_Aint, MPI_Datatype, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_hvector])(count, blocklength, stride, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_hvector];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_hvector, BK_C, 0, 8), __builtin_return_address(0));
@@ -1391,7 +1391,7 @@ BK_ENTRY int efg_MPI_Type_hvector(int count, int blocklength, MPI_Aint stride, M
 BK_ENTRY int efg_MPI_Type_indexed(int count, const int *array_of_blocklengths, const int *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, const int *, const int *, MPI_Datatype, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_indexed])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_indexed];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_indexed, BK_C, 0, 8), __builtin_return_address(0));
@@ -1416,7 +1416,7 @@ BK_ENTRY int efg_MPI_Type_indexed(int count, const int *array_of_blocklengths, c
 BK_ENTRY int efg_MPI_Type_indexed_c(MPI_Count count, const MPI_Count *array_of_blocklengths, const MPI_Count *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Count, const MPI_Count *, const MPI_Count *, MPI_Datatype, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_indexed_c])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_indexed_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_indexed, BK_C, 1, 8), __builtin_return_address(0));
@@ -1441,7 +1441,7 @@ BK_ENTRY int efg_MPI_Type_indexed_c(MPI_Count count, const MPI_Count *array_of_b
 BK_ENTRY int efg_MPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
 {
     typedef int (*const real_fn)(int, int, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_match_size])(typeclass, size, datatype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_match_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_match_size, BK_C, 0, 6), __builtin_return_address(0));
@@ -1464,7 +1464,7 @@ BK_ENTRY int efg_MPI_Type_match_size(int typeclass, int size, MPI_Datatype *data
 BK_ENTRY int efg_MPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
 {
     typedef int (*const real_fn)(MPI_Datatype, int, void *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_set_attr])(datatype, type_keyval, attribute_val);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_set_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_set_attr, BK_C, 0, 5), __builtin_return_address(0));
@@ -1482,7 +1482,7 @@ BK_ENTRY int efg_MPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void 
 BK_ENTRY int efg_MPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
 {
     typedef int (*const real_fn)(MPI_Datatype, const char *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_set_name])(datatype, type_name);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_set_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_set_name, BK_C, 0, 5), __builtin_return_address(0));
@@ -1500,7 +1500,7 @@ BK_ENTRY int efg_MPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
 BK_ENTRY int efg_MPI_Type_struct(int count, const int *array_of_blocklengths, const MPI_Aint *array_of_displacements, const MPI_Datatype *array_of_types, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_struct])(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_struct];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_struct, BK_C, 0, 8), __builtin_return_address(0));
@@ -1525,7 +1525,7 @@ BK_ENTRY int efg_MPI_Type_struct(int count, const int *array_of_blocklengths, co
 BK_ENTRY int efg_MPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(int, int, int, MPI_Datatype, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_vector])(count, blocklength, stride, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_vector];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_vector, BK_C, 0, 8), __builtin_return_address(0));
@@ -1550,7 +1550,7 @@ BK_ENTRY int efg_MPI_Type_vector(int count, int blocklength, int stride, MPI_Dat
 BK_ENTRY int efg_MPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     typedef int (*const real_fn)(MPI_Count, MPI_Count, MPI_Count, MPI_Datatype, MPI_Datatype *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_vector_c])(count, blocklength, stride, oldtype, newtype);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_vector_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_vector, BK_C, 1, 8), __builtin_return_address(0));
@@ -1575,7 +1575,7 @@ BK_ENTRY int efg_MPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_C
 BK_ENTRY int efg_MPI_Op_create(void *user_fn, int commute, MPI_Op *op)
 {
     typedef int (*const real_fn)(void *, int, MPI_Op *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Op_create])(user_fn, commute, op);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Op_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Op_create, BK_C, 0, 5), __builtin_return_address(0));
@@ -1597,7 +1597,7 @@ BK_ENTRY int efg_MPI_Op_create(void *user_fn, int commute, MPI_Op *op)
 BK_ENTRY int efg_MPI_Op_create_c(void *user_fn, int commute, MPI_Op *op)
 {
     typedef int (*const real_fn)(void *, int, MPI_Op *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Op_create_c])(user_fn, commute, op);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Op_create_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Op_create, BK_C, 1, 5), __builtin_return_address(0));
@@ -1619,7 +1619,7 @@ BK_ENTRY int efg_MPI_Op_create_c(void *user_fn, int commute, MPI_Op *op)
 BK_ENTRY int efg_MPI_Op_free(MPI_Op *op)
 {
     typedef int (*const real_fn)(MPI_Op *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Op_free])(op);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Op_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Op_free, BK_C, 0, 4), __builtin_return_address(0));
@@ -1640,7 +1640,7 @@ BK_ENTRY int efg_MPI_Op_free(MPI_Op *op)
 BK_ENTRY int efg_MPI_Info_create(MPI_Info *info)
 {
     typedef int (*const real_fn)(MPI_Info *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_create])(info);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_create, BK_C, 0, 4), __builtin_return_address(0));
@@ -1662,7 +1662,7 @@ BK_ENTRY int efg_MPI_Info_create(MPI_Info *info)
 BK_ENTRY int efg_MPI_Info_create_env(int argc, void *argv, MPI_Info *info)
 {
     typedef int (*const real_fn)(int, void *, MPI_Info *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_create_env])(argc, argv, info);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_create_env];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_create_env, BK_C, 0, 5), __builtin_return_address(0));
@@ -1685,7 +1685,7 @@ BK_ENTRY int efg_MPI_Info_create_env(int argc, void *argv, MPI_Info *info)
 BK_ENTRY int efg_MPI_Info_delete(MPI_Info info, const char *key)
 {
     typedef int (*const real_fn)(MPI_Info, const char *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_delete])(info, key);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_delete];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_delete, BK_C, 0, 5), __builtin_return_address(0));
@@ -1703,7 +1703,7 @@ BK_ENTRY int efg_MPI_Info_delete(MPI_Info info, const char *key)
 BK_ENTRY int efg_MPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
 {
     typedef int (*const real_fn)(MPI_Info, MPI_Info *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_dup])(info, newinfo);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_dup];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_dup, BK_C, 0, 5), __builtin_return_address(0));
@@ -1726,7 +1726,7 @@ BK_ENTRY int efg_MPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
 BK_ENTRY int efg_MPI_Info_free(MPI_Info *info)
 {
     typedef int (*const real_fn)(MPI_Info *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_free])(info);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_free, BK_C, 0, 4), __builtin_return_address(0));
@@ -1747,7 +1747,7 @@ BK_ENTRY int efg_MPI_Info_free(MPI_Info *info)
 BK_ENTRY int efg_MPI_Info_set(MPI_Info info, const char *key, const char *value)
 {
     typedef int (*const real_fn)(MPI_Info, const char *, const char *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_set])(info, key, value);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_set];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_set, BK_C, 0, 6), __builtin_return_address(0));
@@ -1766,7 +1766,7 @@ BK_ENTRY int efg_MPI_Info_set(MPI_Info info, const char *key, const char *value)
 BK_ENTRY int efg_MPI_Add_error_class(int *errorclass)
 {
     typedef int (*const real_fn)(int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Add_error_class])(errorclass);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Add_error_class];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Add_error_class, BK_C, 0, 4), __builtin_return_address(0));
@@ -1787,7 +1787,7 @@ BK_ENTRY int efg_MPI_Add_error_class(int *errorclass)
 BK_ENTRY int efg_MPI_Add_error_code(int errorclass, int *errorcode)
 {
     typedef int (*const real_fn)(int, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Add_error_code])(errorclass, errorcode);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Add_error_code];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Add_error_code, BK_C, 0, 5), __builtin_return_address(0));
@@ -1809,7 +1809,7 @@ BK_ENTRY int efg_MPI_Add_error_code(int errorclass, int *errorcode)
 BK_ENTRY int efg_MPI_Add_error_string(int errorcode, const char *string)
 {
     typedef int (*const real_fn)(int, const char *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Add_error_string])(errorcode, string);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Add_error_string];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Add_error_string, BK_C, 0, 5), __builtin_return_address(0));
@@ -1827,7 +1827,7 @@ BK_ENTRY int efg_MPI_Add_error_string(int errorcode, const char *string)
 BK_ENTRY int efg_MPI_Errhandler_create(void *comm_errhandler_fn, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(void *, MPI_Errhandler *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Errhandler_create])(comm_errhandler_fn, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Errhandler_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Errhandler_create, BK_C, 0, 4), __builtin_return_address(0));
@@ -1849,7 +1849,7 @@ BK_ENTRY int efg_MPI_Errhandler_create(void *comm_errhandler_fn, MPI_Errhandler 
 BK_ENTRY int efg_MPI_Errhandler_free(MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(MPI_Errhandler *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Errhandler_free])(errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Errhandler_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Errhandler_free, BK_C, 0, 4), __builtin_return_address(0));
@@ -1870,7 +1870,7 @@ BK_ENTRY int efg_MPI_Errhandler_free(MPI_Errhandler *errhandler)
 BK_ENTRY int efg_MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Errhandler *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Errhandler_get])(comm, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Errhandler_get];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Errhandler_get, BK_C, 0, 4), __builtin_return_address(0));
@@ -1893,7 +1893,7 @@ BK_ENTRY int efg_MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
 BK_ENTRY int efg_MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Errhandler);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Errhandler_set])(comm, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Errhandler_set];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Errhandler_set, BK_C, 0, 4), __builtin_return_address(0));
@@ -1911,7 +1911,7 @@ BK_ENTRY int efg_MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
 BK_ENTRY int efg_MPI_Remove_error_class(int errorclass)
 {
     typedef int (*const real_fn)(int);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Remove_error_class])(errorclass);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Remove_error_class];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Remove_error_class, BK_C, 0, 4), __builtin_return_address(0));
@@ -1928,7 +1928,7 @@ BK_ENTRY int efg_MPI_Remove_error_class(int errorclass)
 BK_ENTRY int efg_MPI_Remove_error_code(int errorcode)
 {
     typedef int (*const real_fn)(int);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Remove_error_code])(errorcode);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Remove_error_code];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Remove_error_code, BK_C, 0, 4), __builtin_return_address(0));
@@ -1945,7 +1945,7 @@ BK_ENTRY int efg_MPI_Remove_error_code(int errorcode)
 BK_ENTRY int efg_MPI_Remove_error_string(int errorcode)
 {
     typedef int (*const real_fn)(int);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Remove_error_string])(errorcode);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Remove_error_string];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Remove_error_string, BK_C, 0, 4), __builtin_return_address(0));
@@ -1962,7 +1962,7 @@ BK_ENTRY int efg_MPI_Remove_error_string(int errorcode)
 BK_ENTRY int efg_MPI_Session_create_errhandler(void *session_errhandler_fn, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(void *, MPI_Errhandler *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_create_errhandler])(session_errhandler_fn, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_create_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_create_errhandler, BK_C, 0, 4), __builtin_return_address(0));
@@ -1984,7 +1984,7 @@ BK_ENTRY int efg_MPI_Session_create_errhandler(void *session_errhandler_fn, MPI_
 BK_ENTRY int efg_MPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(MPI_Session, MPI_Errhandler *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_get_errhandler])(session, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_get_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_get_errhandler, BK_C, 0, 5), __builtin_return_address(0));
@@ -2007,7 +2007,7 @@ BK_ENTRY int efg_MPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler 
 BK_ENTRY int efg_MPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
 {
     typedef int (*const real_fn)(MPI_Session, MPI_Info *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_get_info])(session, info_used);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_get_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_get_info, BK_C, 0, 5), __builtin_return_address(0));
@@ -2030,7 +2030,7 @@ BK_ENTRY int efg_MPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
 BK_ENTRY int efg_MPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_Info *info)
 {
     typedef int (*const real_fn)(MPI_Session, const char *, MPI_Info *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_get_pset_info])(session, pset_name, info);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_get_pset_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_get_pset_info, BK_C, 0, 6), __builtin_return_address(0));
@@ -2054,7 +2054,7 @@ BK_ENTRY int efg_MPI_Session_get_pset_info(MPI_Session session, const char *pset
 BK_ENTRY int efg_MPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
 {
     typedef int (*const real_fn)(MPI_Session, MPI_Errhandler);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_set_errhandler])(session, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_set_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_set_errhandler, BK_C, 0, 5), __builtin_return_address(0));
@@ -2072,7 +2072,7 @@ BK_ENTRY int efg_MPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler 
 BK_ENTRY int efg_MPI_File_create_errhandler(void *file_errhandler_fn, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(void *, MPI_Errhandler *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_create_errhandler])(file_errhandler_fn, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_create_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_create_errhandler, BK_C, 0, 4), __builtin_return_address(0));
@@ -2094,7 +2094,7 @@ BK_ENTRY int efg_MPI_File_create_errhandler(void *file_errhandler_fn, MPI_Errhan
 BK_ENTRY int efg_MPI_Register_datarep(const char *datarep, void *read_conversion_fn, void *write_conversion_fn, void *dtype_file_extent_fn, void *extra_state)
 {
     typedef int (*const real_fn)(const char *, void *, void *, void *, void *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Register_datarep])(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Register_datarep];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Register_datarep, BK_C, 0, 4), __builtin_return_address(0));
@@ -2111,7 +2111,7 @@ BK_ENTRY int efg_MPI_Register_datarep(const char *datarep, void *read_conversion
 BK_ENTRY int efg_MPI_Register_datarep_c(const char *datarep, void *read_conversion_fn, void *write_conversion_fn, void *dtype_file_extent_fn, void *extra_state)
 {
     typedef int (*const real_fn)(const char *, void *, void *, void *, void *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Register_datarep_c])(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Register_datarep_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Register_datarep, BK_C, 1, 4), __builtin_return_address(0));
@@ -2128,7 +2128,7 @@ BK_ENTRY int efg_MPI_Register_datarep_c(const char *datarep, void *read_conversi
 BK_ENTRY int efg_MPI_Abi_get_fortran_info(MPI_Info *info)
 {
     typedef int (*const real_fn)(MPI_Info *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Abi_get_fortran_info])(info);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Abi_get_fortran_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Abi_get_fortran_info, BK_C, 0, 4), __builtin_return_address(0));
@@ -2150,7 +2150,7 @@ BK_ENTRY int efg_MPI_Abi_get_fortran_info(MPI_Info *info)
 BK_ENTRY int efg_MPI_Abi_get_info(MPI_Info *info)
 {
     typedef int (*const real_fn)(MPI_Info *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Abi_get_info])(info);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Abi_get_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Abi_get_info, BK_C, 0, 4), __builtin_return_address(0));
@@ -2172,7 +2172,7 @@ BK_ENTRY int efg_MPI_Abi_get_info(MPI_Info *info)
 BK_ENTRY int efg_MPIX_Delete_error_class(int errorclass)
 {
     typedef int (*const real_fn)(int);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Delete_error_class])(errorclass);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Delete_error_class];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Delete_error_class, BK_C, 0, 4), __builtin_return_address(0));
@@ -2189,7 +2189,7 @@ BK_ENTRY int efg_MPIX_Delete_error_class(int errorclass)
 BK_ENTRY int efg_MPIX_Delete_error_code(int errorcode)
 {
     typedef int (*const real_fn)(int);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Delete_error_code])(errorcode);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Delete_error_code];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Delete_error_code, BK_C, 0, 4), __builtin_return_address(0));
@@ -2206,7 +2206,7 @@ BK_ENTRY int efg_MPIX_Delete_error_code(int errorcode)
 BK_ENTRY int efg_MPIX_Delete_error_string(int errorcode)
 {
     typedef int (*const real_fn)(int);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Delete_error_string])(errorcode);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Delete_error_string];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Delete_error_string, BK_C, 0, 4), __builtin_return_address(0));

@@ -4,7 +4,7 @@
 BK_ENTRY int efg_MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bsend])(buf, count, datatype, dest, tag, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Bsend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bsend, BK_C, 0, 8), __builtin_return_address(0));
@@ -26,7 +26,7 @@ BK_ENTRY int efg_MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, in
 BK_ENTRY int efg_MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bsend_c])(buf, count, datatype, dest, tag, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Bsend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bsend, BK_C, 1, 8), __builtin_return_address(0));
@@ -48,7 +48,7 @@ BK_ENTRY int efg_MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype data
 BK_ENTRY int efg_MPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bsend_init])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Bsend_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bsend_init, BK_C, 0, 9), __builtin_return_address(0));
@@ -77,7 +77,7 @@ BK_ENTRY int efg_MPI_Bsend_init(const void *buf, int count, MPI_Datatype datatyp
 BK_ENTRY int efg_MPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bsend_init_c])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Bsend_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bsend_init, BK_C, 1, 9), __builtin_return_address(0));
@@ -106,7 +106,7 @@ BK_ENTRY int efg_MPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype
 BK_ENTRY int efg_MPI_Buffer_iflush(MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Buffer_iflush])(request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Buffer_iflush];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Buffer_iflush, BK_C, 0, 4), __builtin_return_address(0));
@@ -129,7 +129,7 @@ BK_ENTRY int efg_MPI_Buffer_iflush(MPI_Request *request)
 BK_ENTRY int efg_MPI_Cancel(MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cancel])(request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Cancel];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cancel, BK_C, 0, 4), __builtin_return_address(0));
@@ -152,7 +152,7 @@ BK_ENTRY int efg_MPI_Cancel(MPI_Request *request)
 BK_ENTRY int efg_MPI_Grequest_complete(MPI_Request request)
 {
     typedef int (*const real_fn)(MPI_Request);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Grequest_complete])(request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Grequest_complete];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Grequest_complete, BK_C, 0, 4), __builtin_return_address(0));
@@ -169,7 +169,7 @@ BK_ENTRY int efg_MPI_Grequest_complete(MPI_Request request)
 BK_ENTRY int efg_MPI_Grequest_start(void *query_fn, void *free_fn, void *cancel_fn, void *extra_state, MPI_Request *request)
 {
     typedef int (*const real_fn)(void *, void *, void *, void *, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Grequest_start])(query_fn, free_fn, cancel_fn, extra_state, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Grequest_start];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Grequest_start, BK_C, 0, 4), __builtin_return_address(0));
@@ -192,7 +192,7 @@ BK_ENTRY int efg_MPI_Grequest_start(void *query_fn, void *free_fn, void *cancel_
 BK_ENTRY int efg_MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ibsend])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ibsend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ibsend, BK_C, 0, 9), __builtin_return_address(0));
@@ -221,7 +221,7 @@ BK_ENTRY int efg_MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, i
 BK_ENTRY int efg_MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ibsend_c])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ibsend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ibsend, BK_C, 1, 9), __builtin_return_address(0));
@@ -250,7 +250,7 @@ BK_ENTRY int efg_MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype dat
 BK_ENTRY int efg_MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
 {
     typedef int (*const real_fn)(int, int, MPI_Comm, int *, MPI_Message *, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Improbe])(source, tag, comm, flag, message, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Improbe];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Improbe, BK_C, 0, 10), __builtin_return_address(0));
@@ -287,7 +287,7 @@ BK_ENTRY int efg_MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_
 BK_ENTRY int efg_MPI_Imrecv(const void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, MPI_Message *, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Imrecv])(buf, count, datatype, message, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Imrecv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Imrecv, BK_C, 0, 8), __builtin_return_address(0));
@@ -319,7 +319,7 @@ BK_ENTRY int efg_MPI_Imrecv(const void *buf, int count, MPI_Datatype datatype, M
 BK_ENTRY int efg_MPI_Imrecv_c(const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, MPI_Message *, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Imrecv_c])(buf, count, datatype, message, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Imrecv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Imrecv, BK_C, 1, 8), __builtin_return_address(0));
@@ -351,7 +351,7 @@ BK_ENTRY int efg_MPI_Imrecv_c(const void *buf, MPI_Count count, MPI_Datatype dat
 BK_ENTRY int efg_MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
     typedef int (*const real_fn)(int, int, MPI_Comm, int *, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Iprobe])(source, tag, comm, flag, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Iprobe];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Iprobe, BK_C, 0, 9), __builtin_return_address(0));
@@ -385,7 +385,7 @@ BK_ENTRY int efg_MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_S
 BK_ENTRY int efg_MPI_Irecv(const void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Irecv])(buf, count, datatype, source, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Irecv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Irecv, BK_C, 0, 9), __builtin_return_address(0));
@@ -422,7 +422,7 @@ BK_ENTRY int efg_MPI_Irecv(const void *buf, int count, MPI_Datatype datatype, in
 BK_ENTRY int efg_MPI_Irecv_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Irecv_c])(buf, count, datatype, source, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Irecv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Irecv, BK_C, 1, 9), __builtin_return_address(0));
@@ -459,7 +459,7 @@ BK_ENTRY int efg_MPI_Irecv_c(const void *buf, MPI_Count count, MPI_Datatype data
 BK_ENTRY int efg_MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Irsend])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Irsend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Irsend, BK_C, 0, 9), __builtin_return_address(0));
@@ -488,7 +488,7 @@ BK_ENTRY int efg_MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, i
 BK_ENTRY int efg_MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Irsend_c])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Irsend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Irsend, BK_C, 1, 9), __builtin_return_address(0));
@@ -517,7 +517,7 @@ BK_ENTRY int efg_MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype dat
 BK_ENTRY int efg_MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isend])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Isend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Isend, BK_C, 0, 9), __builtin_return_address(0));
@@ -546,7 +546,7 @@ BK_ENTRY int efg_MPI_Isend(const void *buf, int count, MPI_Datatype datatype, in
 BK_ENTRY int efg_MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isend_c])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Isend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Isend, BK_C, 1, 9), __builtin_return_address(0));
@@ -575,7 +575,7 @@ BK_ENTRY int efg_MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype data
 BK_ENTRY int efg_MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isendrecv])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Isendrecv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Isendrecv, BK_C, 0, 14), __builtin_return_address(0));
@@ -617,7 +617,7 @@ BK_ENTRY int efg_MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype 
 BK_ENTRY int efg_MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isendrecv_c])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Isendrecv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Isendrecv, BK_C, 1, 14), __builtin_return_address(0));
@@ -659,7 +659,7 @@ BK_ENTRY int efg_MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_D
 BK_ENTRY int efg_MPI_Isendrecv_replace(const void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, int, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isendrecv_replace])(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Isendrecv_replace];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Isendrecv_replace, BK_C, 0, 11), __builtin_return_address(0));
@@ -698,7 +698,7 @@ BK_ENTRY int efg_MPI_Isendrecv_replace(const void *buf, int count, MPI_Datatype 
 BK_ENTRY int efg_MPI_Isendrecv_replace_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, int, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Isendrecv_replace_c])(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Isendrecv_replace_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Isendrecv_replace, BK_C, 1, 11), __builtin_return_address(0));
@@ -737,7 +737,7 @@ BK_ENTRY int efg_MPI_Isendrecv_replace_c(const void *buf, MPI_Count count, MPI_D
 BK_ENTRY int efg_MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Issend])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Issend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Issend, BK_C, 0, 9), __builtin_return_address(0));
@@ -766,7 +766,7 @@ BK_ENTRY int efg_MPI_Issend(const void *buf, int count, MPI_Datatype datatype, i
 BK_ENTRY int efg_MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Issend_c])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Issend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Issend, BK_C, 1, 9), __builtin_return_address(0));
@@ -795,7 +795,7 @@ BK_ENTRY int efg_MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype dat
 BK_ENTRY int efg_MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
     typedef int (*const real_fn)(int, int, MPI_Comm, MPI_Message *, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Mprobe])(source, tag, comm, message, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Mprobe];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Mprobe, BK_C, 0, 9), __builtin_return_address(0));
@@ -830,7 +830,7 @@ BK_ENTRY int efg_MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *mes
 BK_ENTRY int efg_MPI_Mrecv(const void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, MPI_Message *, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Mrecv])(buf, count, datatype, message, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Mrecv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Mrecv, BK_C, 0, 10), __builtin_return_address(0));
@@ -860,7 +860,7 @@ BK_ENTRY int efg_MPI_Mrecv(const void *buf, int count, MPI_Datatype datatype, MP
 BK_ENTRY int efg_MPI_Mrecv_c(const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, MPI_Message *, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Mrecv_c])(buf, count, datatype, message, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Mrecv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Mrecv, BK_C, 1, 10), __builtin_return_address(0));
@@ -890,7 +890,7 @@ BK_ENTRY int efg_MPI_Mrecv_c(const void *buf, MPI_Count count, MPI_Datatype data
 BK_ENTRY int efg_MPI_Parrived(MPI_Request request, int partition, int *flag)
 {
     typedef int (*const real_fn)(MPI_Request, int, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Parrived])(request, partition, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Parrived];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Parrived, BK_C, 0, 6), __builtin_return_address(0));
@@ -913,7 +913,7 @@ BK_ENTRY int efg_MPI_Parrived(MPI_Request request, int partition, int *flag)
 BK_ENTRY int efg_MPI_Pready(int partition, MPI_Request request)
 {
     typedef int (*const real_fn)(int, MPI_Request);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pready])(partition, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pready];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pready, BK_C, 0, 5), __builtin_return_address(0));
@@ -931,7 +931,7 @@ BK_ENTRY int efg_MPI_Pready(int partition, MPI_Request request)
 BK_ENTRY int efg_MPI_Pready_list(int length, const int *array_of_partitions, MPI_Request request)
 {
     typedef int (*const real_fn)(int, const int *, MPI_Request);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pready_list])(length, array_of_partitions, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pready_list];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pready_list, BK_C, 0, 6), __builtin_return_address(0));
@@ -950,7 +950,7 @@ BK_ENTRY int efg_MPI_Pready_list(int length, const int *array_of_partitions, MPI
 BK_ENTRY int efg_MPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
 {
     typedef int (*const real_fn)(int, int, MPI_Request);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pready_range])(partition_low, partition_high, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pready_range];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pready_range, BK_C, 0, 6), __builtin_return_address(0));
@@ -969,7 +969,7 @@ BK_ENTRY int efg_MPI_Pready_range(int partition_low, int partition_high, MPI_Req
 BK_ENTRY int efg_MPI_Precv_init(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Precv_init])(buf, partitions, count, datatype, source, tag, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Precv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Precv_init, BK_C, 0, 11), __builtin_return_address(0));
@@ -1001,7 +1001,7 @@ BK_ENTRY int efg_MPI_Precv_init(const void *buf, int partitions, MPI_Count count
 BK_ENTRY int efg_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     typedef int (*const real_fn)(int, int, MPI_Comm, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Probe])(source, tag, comm, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Probe];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Probe, BK_C, 0, 8), __builtin_return_address(0));
@@ -1033,7 +1033,7 @@ BK_ENTRY int efg_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *statu
 BK_ENTRY int efg_MPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Psend_init])(buf, partitions, count, datatype, dest, tag, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Psend_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Psend_init, BK_C, 0, 11), __builtin_return_address(0));
@@ -1064,7 +1064,7 @@ BK_ENTRY int efg_MPI_Psend_init(const void *buf, int partitions, MPI_Count count
 BK_ENTRY int efg_MPI_Recv(const void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Recv])(buf, count, datatype, source, tag, comm, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Recv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Recv, BK_C, 0, 11), __builtin_return_address(0));
@@ -1099,7 +1099,7 @@ BK_ENTRY int efg_MPI_Recv(const void *buf, int count, MPI_Datatype datatype, int
 BK_ENTRY int efg_MPI_Recv_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Recv_c])(buf, count, datatype, source, tag, comm, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Recv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Recv, BK_C, 1, 11), __builtin_return_address(0));
@@ -1134,7 +1134,7 @@ BK_ENTRY int efg_MPI_Recv_c(const void *buf, MPI_Count count, MPI_Datatype datat
 BK_ENTRY int efg_MPI_Recv_init(const void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Recv_init])(buf, count, datatype, source, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Recv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Recv_init, BK_C, 0, 9), __builtin_return_address(0));
@@ -1166,7 +1166,7 @@ BK_ENTRY int efg_MPI_Recv_init(const void *buf, int count, MPI_Datatype datatype
 BK_ENTRY int efg_MPI_Recv_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Recv_init_c])(buf, count, datatype, source, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Recv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Recv_init, BK_C, 1, 9), __builtin_return_address(0));
@@ -1198,7 +1198,7 @@ BK_ENTRY int efg_MPI_Recv_init_c(const void *buf, MPI_Count count, MPI_Datatype 
 BK_ENTRY int efg_MPI_Request_free(MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Request_free])(request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Request_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Request_free, BK_C, 0, 4), __builtin_return_address(0));
@@ -1223,7 +1223,7 @@ BK_ENTRY int efg_MPI_Request_free(MPI_Request *request)
 BK_ENTRY int efg_MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_Request, int *, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Request_get_status])(request, flag, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Request_get_status];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Request_get_status, BK_C, 0, 8), __builtin_return_address(0));
@@ -1254,7 +1254,7 @@ BK_ENTRY int efg_MPI_Request_get_status(MPI_Request request, int *flag, MPI_Stat
 BK_ENTRY int efg_MPI_Request_get_status_all(int count, const MPI_Request *array_of_requests, int *flag, MPI_Status *array_of_statuses)
 {
     typedef int (*const real_fn)(int, const MPI_Request *, int *, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Request_get_status_all])(count, array_of_requests, flag, array_of_statuses);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Request_get_status_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Request_get_status_all, BK_C, 0, 7), __builtin_return_address(0));
@@ -1282,7 +1282,7 @@ BK_ENTRY int efg_MPI_Request_get_status_all(int count, const MPI_Request *array_
 BK_ENTRY int efg_MPI_Request_get_status_any(int count, const MPI_Request *array_of_requests, int *index, int *flag, MPI_Status *status)
 {
     typedef int (*const real_fn)(int, const MPI_Request *, int *, int *, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Request_get_status_any])(count, array_of_requests, index, flag, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Request_get_status_any];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Request_get_status_any, BK_C, 0, 10), __builtin_return_address(0));
@@ -1314,7 +1314,7 @@ BK_ENTRY int efg_MPI_Request_get_status_any(int count, const MPI_Request *array_
 BK_ENTRY int efg_MPI_Request_get_status_some(int incount, const MPI_Request *array_of_requests, int *outcount, int *array_of_indices, MPI_Status *array_of_statuses)
 {
     typedef int (*const real_fn)(int, const MPI_Request *, int *, int *, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Request_get_status_some])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Request_get_status_some];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Request_get_status_some, BK_C, 0, 8), __builtin_return_address(0));
@@ -1349,7 +1349,7 @@ BK_ENTRY int efg_MPI_Request_get_status_some(int incount, const MPI_Request *arr
 BK_ENTRY int efg_MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rsend])(buf, count, datatype, dest, tag, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rsend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rsend, BK_C, 0, 8), __builtin_return_address(0));
@@ -1371,7 +1371,7 @@ BK_ENTRY int efg_MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, in
 BK_ENTRY int efg_MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rsend_c])(buf, count, datatype, dest, tag, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rsend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rsend, BK_C, 1, 8), __builtin_return_address(0));
@@ -1393,7 +1393,7 @@ BK_ENTRY int efg_MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype data
 BK_ENTRY int efg_MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rsend_init])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rsend_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rsend_init, BK_C, 0, 9), __builtin_return_address(0));
@@ -1422,7 +1422,7 @@ BK_ENTRY int efg_MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatyp
 BK_ENTRY int efg_MPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rsend_init_c])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rsend_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rsend_init, BK_C, 1, 9), __builtin_return_address(0));
@@ -1451,7 +1451,7 @@ BK_ENTRY int efg_MPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype
 BK_ENTRY int efg_MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Send])(buf, count, datatype, dest, tag, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Send];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Send, BK_C, 0, 8), __builtin_return_address(0));
@@ -1473,7 +1473,7 @@ BK_ENTRY int efg_MPI_Send(const void *buf, int count, MPI_Datatype datatype, int
 BK_ENTRY int efg_MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Send_c])(buf, count, datatype, dest, tag, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Send_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Send, BK_C, 1, 8), __builtin_return_address(0));
@@ -1495,7 +1495,7 @@ BK_ENTRY int efg_MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datat
 BK_ENTRY int efg_MPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Send_init])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Send_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Send_init, BK_C, 0, 9), __builtin_return_address(0));
@@ -1524,7 +1524,7 @@ BK_ENTRY int efg_MPI_Send_init(const void *buf, int count, MPI_Datatype datatype
 BK_ENTRY int efg_MPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Send_init_c])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Send_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Send_init, BK_C, 1, 9), __builtin_return_address(0));
@@ -1553,7 +1553,7 @@ BK_ENTRY int efg_MPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype 
 BK_ENTRY int efg_MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Sendrecv])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Sendrecv];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Sendrecv, BK_C, 0, 16), __builtin_return_address(0));
@@ -1593,7 +1593,7 @@ BK_ENTRY int efg_MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype s
 BK_ENTRY int efg_MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Sendrecv_c])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Sendrecv_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Sendrecv, BK_C, 1, 16), __builtin_return_address(0));
@@ -1633,7 +1633,7 @@ BK_ENTRY int efg_MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
 BK_ENTRY int efg_MPI_Sendrecv_replace(const void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, int, int, MPI_Comm, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Sendrecv_replace])(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Sendrecv_replace];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Sendrecv_replace, BK_C, 0, 13), __builtin_return_address(0));
@@ -1670,7 +1670,7 @@ BK_ENTRY int efg_MPI_Sendrecv_replace(const void *buf, int count, MPI_Datatype d
 BK_ENTRY int efg_MPI_Sendrecv_replace_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, int, int, MPI_Comm, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Sendrecv_replace_c])(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Sendrecv_replace_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Sendrecv_replace, BK_C, 1, 13), __builtin_return_address(0));
@@ -1707,7 +1707,7 @@ BK_ENTRY int efg_MPI_Sendrecv_replace_c(const void *buf, MPI_Count count, MPI_Da
 BK_ENTRY int efg_MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ssend])(buf, count, datatype, dest, tag, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ssend];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ssend, BK_C, 0, 8), __builtin_return_address(0));
@@ -1729,7 +1729,7 @@ BK_ENTRY int efg_MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, in
 BK_ENTRY int efg_MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ssend_c])(buf, count, datatype, dest, tag, comm);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ssend_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ssend, BK_C, 1, 8), __builtin_return_address(0));
@@ -1751,7 +1751,7 @@ BK_ENTRY int efg_MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype data
 BK_ENTRY int efg_MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ssend_init])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ssend_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ssend_init, BK_C, 0, 9), __builtin_return_address(0));
@@ -1780,7 +1780,7 @@ BK_ENTRY int efg_MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatyp
 BK_ENTRY int efg_MPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Ssend_init_c])(buf, count, datatype, dest, tag, comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Ssend_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Ssend_init, BK_C, 1, 9), __builtin_return_address(0));
@@ -1809,7 +1809,7 @@ BK_ENTRY int efg_MPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype
 BK_ENTRY int efg_MPI_Start(MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Start])(request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Start];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Start, BK_C, 0, 4), __builtin_return_address(0));
@@ -1834,7 +1834,7 @@ BK_ENTRY int efg_MPI_Start(MPI_Request *request)
 BK_ENTRY int efg_MPI_Startall(int count, MPI_Request *array_of_requests)
 {
     typedef int (*const real_fn)(int, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Startall])(count, array_of_requests);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Startall];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Startall, BK_C, 0, 5), __builtin_return_address(0));
@@ -1859,7 +1859,7 @@ BK_ENTRY int efg_MPI_Startall(int count, MPI_Request *array_of_requests)
 BK_ENTRY int efg_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_Request *, int *, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Test])(request, flag, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Test];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Test, BK_C, 0, 8), __builtin_return_address(0));
@@ -1892,7 +1892,7 @@ BK_ENTRY int efg_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 BK_ENTRY int efg_MPI_Testall(int count, MPI_Request *array_of_requests, int *flag, MPI_Status *array_of_statuses)
 {
     typedef int (*const real_fn)(int, MPI_Request *, int *, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Testall])(count, array_of_requests, flag, array_of_statuses);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Testall];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Testall, BK_C, 0, 7), __builtin_return_address(0));
@@ -1925,7 +1925,7 @@ BK_ENTRY int efg_MPI_Testall(int count, MPI_Request *array_of_requests, int *fla
 BK_ENTRY int efg_MPI_Testany(int count, MPI_Request *array_of_requests, int *index, int *flag, MPI_Status *status)
 {
     typedef int (*const real_fn)(int, MPI_Request *, int *, int *, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Testany])(count, array_of_requests, index, flag, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Testany];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Testany, BK_C, 0, 10), __builtin_return_address(0));
@@ -1962,7 +1962,7 @@ BK_ENTRY int efg_MPI_Testany(int count, MPI_Request *array_of_requests, int *ind
 BK_ENTRY int efg_MPI_Testsome(int incount, MPI_Request *array_of_requests, int *outcount, int *array_of_indices, MPI_Status *array_of_statuses)
 {
     typedef int (*const real_fn)(int, MPI_Request *, int *, int *, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Testsome])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Testsome];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Testsome, BK_C, 0, 8), __builtin_return_address(0));
@@ -2002,7 +2002,7 @@ BK_ENTRY int efg_MPI_Testsome(int incount, MPI_Request *array_of_requests, int *
 BK_ENTRY int efg_MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     typedef int (*const real_fn)(MPI_Request *, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Wait])(request, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Wait];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Wait, BK_C, 0, 7), __builtin_return_address(0));
@@ -2033,7 +2033,7 @@ BK_ENTRY int efg_MPI_Wait(MPI_Request *request, MPI_Status *status)
 BK_ENTRY int efg_MPI_Waitall(int count, MPI_Request *array_of_requests, MPI_Status *array_of_statuses)
 {
     typedef int (*const real_fn)(int, MPI_Request *, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Waitall])(count, array_of_requests, array_of_statuses);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Waitall];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Waitall, BK_C, 0, 6), __builtin_return_address(0));
@@ -2064,7 +2064,7 @@ BK_ENTRY int efg_MPI_Waitall(int count, MPI_Request *array_of_requests, MPI_Stat
 BK_ENTRY int efg_MPI_Waitany(int count, MPI_Request *array_of_requests, int *index, MPI_Status *status)
 {
     typedef int (*const real_fn)(int, MPI_Request *, int *, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Waitany])(count, array_of_requests, index, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Waitany];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Waitany, BK_C, 0, 9), __builtin_return_address(0));
@@ -2099,7 +2099,7 @@ BK_ENTRY int efg_MPI_Waitany(int count, MPI_Request *array_of_requests, int *ind
 BK_ENTRY int efg_MPI_Waitsome(int incount, MPI_Request *array_of_requests, int *outcount, int *array_of_indices, MPI_Status *array_of_statuses)
 {
     typedef int (*const real_fn)(int, MPI_Request *, int *, int *, MPI_Status *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Waitsome])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Waitsome];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Waitsome, BK_C, 0, 8), __builtin_return_address(0));
@@ -2139,7 +2139,7 @@ BK_ENTRY int efg_MPI_Waitsome(int incount, MPI_Request *array_of_requests, int *
 BK_ENTRY int efg_MPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_iflush_buffer])(comm, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_iflush_buffer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_iflush_buffer, BK_C, 0, 4), __builtin_return_address(0));
@@ -2163,7 +2163,7 @@ BK_ENTRY int efg_MPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 BK_ENTRY int efg_MPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Session, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_iflush_buffer])(session, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_iflush_buffer];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_iflush_buffer, BK_C, 0, 5), __builtin_return_address(0));
@@ -2187,7 +2187,7 @@ BK_ENTRY int efg_MPI_Session_iflush_buffer(MPI_Session session, MPI_Request *req
 BK_ENTRY int efg_MPIX_Grequest_start(void *query_fn, void *free_fn, void *cancel_fn, void *poll_fn, void *wait_fn, void *extra_state, MPI_Request *request)
 {
     typedef int (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Grequest_start])(query_fn, free_fn, cancel_fn, poll_fn, wait_fn, extra_state, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Grequest_start];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Grequest_start, BK_C, 0, 4), __builtin_return_address(0));

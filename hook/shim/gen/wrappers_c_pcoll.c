@@ -5,7 +5,7 @@
 BK_ENTRY int efg_MPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allgather_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgather_init, BK_C, 0, 11), __builtin_return_address(0));
@@ -36,7 +36,7 @@ BK_ENTRY int efg_MPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Data
 BK_ENTRY int efg_MPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgather_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allgather_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgather_init, BK_C, 1, 11), __builtin_return_address(0));
@@ -67,7 +67,7 @@ BK_ENTRY int efg_MPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, 
 BK_ENTRY int efg_MPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allgatherv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgatherv_init, BK_C, 0, 12), __builtin_return_address(0));
@@ -99,7 +99,7 @@ BK_ENTRY int efg_MPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Dat
 BK_ENTRY int efg_MPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allgatherv_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allgatherv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allgatherv_init, BK_C, 1, 12), __builtin_return_address(0));
@@ -131,7 +131,7 @@ BK_ENTRY int efg_MPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount,
 BK_ENTRY int efg_MPI_Allreduce_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allreduce_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allreduce_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allreduce_init, BK_C, 0, 10), __builtin_return_address(0));
@@ -161,7 +161,7 @@ BK_ENTRY int efg_MPI_Allreduce_init(const void *sendbuf, const void *recvbuf, in
 BK_ENTRY int efg_MPI_Allreduce_init_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Allreduce_init_c])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Allreduce_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Allreduce_init, BK_C, 1, 10), __builtin_return_address(0));
@@ -191,7 +191,7 @@ BK_ENTRY int efg_MPI_Allreduce_init_c(const void *sendbuf, const void *recvbuf, 
 BK_ENTRY int efg_MPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoall_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoall_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoall_init, BK_C, 0, 11), __builtin_return_address(0));
@@ -222,7 +222,7 @@ BK_ENTRY int efg_MPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datat
 BK_ENTRY int efg_MPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoall_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoall_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoall_init, BK_C, 1, 11), __builtin_return_address(0));
@@ -253,7 +253,7 @@ BK_ENTRY int efg_MPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, M
 BK_ENTRY int efg_MPI_Alltoallv_init(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallv_init])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoallv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallv_init, BK_C, 0, 13), __builtin_return_address(0));
@@ -286,7 +286,7 @@ BK_ENTRY int efg_MPI_Alltoallv_init(const void *sendbuf, const int *sendcounts, 
 BK_ENTRY int efg_MPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallv_init_c])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoallv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallv_init, BK_C, 1, 13), __builtin_return_address(0));
@@ -319,7 +319,7 @@ BK_ENTRY int efg_MPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count *send
 BK_ENTRY int efg_MPI_Alltoallw_init(const void *sendbuf, const int *sendcounts, const int *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const int *recvcounts, const int *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, const MPI_Datatype *, const void *, const int *, const int *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallw_init])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoallw_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallw_init, BK_C, 0, 13), __builtin_return_address(0));
@@ -352,7 +352,7 @@ BK_ENTRY int efg_MPI_Alltoallw_init(const void *sendbuf, const int *sendcounts, 
 BK_ENTRY int efg_MPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Alltoallw_init_c])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Alltoallw_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Alltoallw_init, BK_C, 1, 13), __builtin_return_address(0));
@@ -385,7 +385,7 @@ BK_ENTRY int efg_MPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count *send
 BK_ENTRY int efg_MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Barrier_init])(comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Barrier_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Barrier_init, BK_C, 0, 5), __builtin_return_address(0));
@@ -410,7 +410,7 @@ BK_ENTRY int efg_MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *req
 BK_ENTRY int efg_MPI_Bcast_init(const void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bcast_init])(buffer, count, datatype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Bcast_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bcast_init, BK_C, 0, 9), __builtin_return_address(0));
@@ -440,7 +440,7 @@ BK_ENTRY int efg_MPI_Bcast_init(const void *buffer, int count, MPI_Datatype data
 BK_ENTRY int efg_MPI_Bcast_init_c(const void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Bcast_init_c])(buffer, count, datatype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Bcast_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Bcast_init, BK_C, 1, 9), __builtin_return_address(0));
@@ -470,7 +470,7 @@ BK_ENTRY int efg_MPI_Bcast_init_c(const void *buffer, MPI_Count count, MPI_Datat
 BK_ENTRY int efg_MPI_Exscan_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Exscan_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Exscan_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Exscan_init, BK_C, 0, 10), __builtin_return_address(0));
@@ -500,7 +500,7 @@ BK_ENTRY int efg_MPI_Exscan_init(const void *sendbuf, const void *recvbuf, int c
 BK_ENTRY int efg_MPI_Exscan_init_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Exscan_init_c])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Exscan_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Exscan_init, BK_C, 1, 10), __builtin_return_address(0));
@@ -530,7 +530,7 @@ BK_ENTRY int efg_MPI_Exscan_init_c(const void *sendbuf, const void *recvbuf, MPI
 BK_ENTRY int efg_MPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Gather_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gather_init, BK_C, 0, 12), __builtin_return_address(0));
@@ -564,7 +564,7 @@ BK_ENTRY int efg_MPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatyp
 BK_ENTRY int efg_MPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gather_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Gather_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gather_init, BK_C, 1, 12), __builtin_return_address(0));
@@ -598,7 +598,7 @@ BK_ENTRY int efg_MPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI
 BK_ENTRY int efg_MPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Gatherv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gatherv_init, BK_C, 0, 13), __builtin_return_address(0));
@@ -633,7 +633,7 @@ BK_ENTRY int efg_MPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Dataty
 BK_ENTRY int efg_MPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Gatherv_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Gatherv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Gatherv_init, BK_C, 1, 13), __builtin_return_address(0));
@@ -668,7 +668,7 @@ BK_ENTRY int efg_MPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MP
 BK_ENTRY int efg_MPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_allgather_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgather_init, BK_C, 0, 11), __builtin_return_address(0));
@@ -699,7 +699,7 @@ BK_ENTRY int efg_MPI_Neighbor_allgather_init(const void *sendbuf, int sendcount,
 BK_ENTRY int efg_MPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgather_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_allgather_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgather_init, BK_C, 1, 11), __builtin_return_address(0));
@@ -730,7 +730,7 @@ BK_ENTRY int efg_MPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count se
 BK_ENTRY int efg_MPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_allgatherv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgatherv_init, BK_C, 0, 12), __builtin_return_address(0));
@@ -762,7 +762,7 @@ BK_ENTRY int efg_MPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount
 BK_ENTRY int efg_MPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_allgatherv_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_allgatherv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_allgatherv_init, BK_C, 1, 12), __builtin_return_address(0));
@@ -794,7 +794,7 @@ BK_ENTRY int efg_MPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count s
 BK_ENTRY int efg_MPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoall_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoall_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoall_init, BK_C, 0, 11), __builtin_return_address(0));
@@ -825,7 +825,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, 
 BK_ENTRY int efg_MPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoall_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoall_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoall_init, BK_C, 1, 11), __builtin_return_address(0));
@@ -856,7 +856,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sen
 BK_ENTRY int efg_MPI_Neighbor_alltoallv_init(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallv_init])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoallv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallv_init, BK_C, 0, 13), __builtin_return_address(0));
@@ -889,7 +889,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallv_init(const void *sendbuf, const int *sen
 BK_ENTRY int efg_MPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, MPI_Datatype sendtype, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallv_init_c])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoallv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallv_init, BK_C, 1, 13), __builtin_return_address(0));
@@ -922,7 +922,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Co
 BK_ENTRY int efg_MPI_Neighbor_alltoallw_init(const void *sendbuf, const int *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const int *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const MPI_Aint *, const MPI_Datatype *, const void *, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallw_init])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoallw_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallw_init, BK_C, 0, 13), __builtin_return_address(0));
@@ -955,7 +955,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallw_init(const void *sendbuf, const int *sen
 BK_ENTRY int efg_MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, const void *, const MPI_Count *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Neighbor_alltoallw_init_c])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Neighbor_alltoallw_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Neighbor_alltoallw_init, BK_C, 1, 13), __builtin_return_address(0));
@@ -988,7 +988,7 @@ BK_ENTRY int efg_MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Co
 BK_ENTRY int efg_MPI_Reduce_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_init])(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_init, BK_C, 0, 11), __builtin_return_address(0));
@@ -1020,7 +1020,7 @@ BK_ENTRY int efg_MPI_Reduce_init(const void *sendbuf, const void *recvbuf, int c
 BK_ENTRY int efg_MPI_Reduce_init_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_init_c])(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_init, BK_C, 1, 11), __builtin_return_address(0));
@@ -1052,7 +1052,7 @@ BK_ENTRY int efg_MPI_Reduce_init_c(const void *sendbuf, const void *recvbuf, MPI
 BK_ENTRY int efg_MPI_Reduce_scatter_block_init(const void *sendbuf, const void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_block_init])(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_scatter_block_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter_block_init, BK_C, 0, 10), __builtin_return_address(0));
@@ -1082,7 +1082,7 @@ BK_ENTRY int efg_MPI_Reduce_scatter_block_init(const void *sendbuf, const void *
 BK_ENTRY int efg_MPI_Reduce_scatter_block_init_c(const void *sendbuf, const void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_block_init_c])(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_scatter_block_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter_block_init, BK_C, 1, 10), __builtin_return_address(0));
@@ -1112,7 +1112,7 @@ BK_ENTRY int efg_MPI_Reduce_scatter_block_init_c(const void *sendbuf, const void
 BK_ENTRY int efg_MPI_Reduce_scatter_init(const void *sendbuf, const void *recvbuf, const int *recvcounts, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, const int *, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_init])(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_scatter_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter_init, BK_C, 0, 10), __builtin_return_address(0));
@@ -1142,7 +1142,7 @@ BK_ENTRY int efg_MPI_Reduce_scatter_init(const void *sendbuf, const void *recvbu
 BK_ENTRY int efg_MPI_Reduce_scatter_init_c(const void *sendbuf, const void *recvbuf, const MPI_Count *recvcounts, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, const MPI_Count *, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Reduce_scatter_init_c])(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Reduce_scatter_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Reduce_scatter_init, BK_C, 1, 10), __builtin_return_address(0));
@@ -1172,7 +1172,7 @@ BK_ENTRY int efg_MPI_Reduce_scatter_init_c(const void *sendbuf, const void *recv
 BK_ENTRY int efg_MPI_Scan_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scan_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scan_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scan_init, BK_C, 0, 10), __builtin_return_address(0));
@@ -1202,7 +1202,7 @@ BK_ENTRY int efg_MPI_Scan_init(const void *sendbuf, const void *recvbuf, int cou
 BK_ENTRY int efg_MPI_Scan_init_c(const void *sendbuf, const void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scan_init_c])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scan_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scan_init, BK_C, 1, 10), __builtin_return_address(0));
@@ -1232,7 +1232,7 @@ BK_ENTRY int efg_MPI_Scan_init_c(const void *sendbuf, const void *recvbuf, MPI_C
 BK_ENTRY int efg_MPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatter_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scatter_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatter_init, BK_C, 0, 12), __builtin_return_address(0));
@@ -1266,7 +1266,7 @@ BK_ENTRY int efg_MPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Dataty
 BK_ENTRY int efg_MPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatter_init_c])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scatter_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatter_init, BK_C, 1, 12), __builtin_return_address(0));
@@ -1300,7 +1300,7 @@ BK_ENTRY int efg_MPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MP
 BK_ENTRY int efg_MPI_Scatterv_init(const void *sendbuf, const int *sendcounts, const int *displs, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatterv_init])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scatterv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatterv_init, BK_C, 0, 13), __builtin_return_address(0));
@@ -1335,7 +1335,7 @@ BK_ENTRY int efg_MPI_Scatterv_init(const void *sendbuf, const int *sendcounts, c
 BK_ENTRY int efg_MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *displs, MPI_Datatype sendtype, const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Scatterv_init_c])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Scatterv_init_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Scatterv_init, BK_C, 1, 13), __builtin_return_address(0));
@@ -1370,7 +1370,7 @@ BK_ENTRY int efg_MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count *sendc
 BK_ENTRY int efg_MPIX_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Allgather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Allgather_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Allgather_init, BK_C, 0, 11), __builtin_return_address(0));
@@ -1401,7 +1401,7 @@ BK_ENTRY int efg_MPIX_Allgather_init(const void *sendbuf, int sendcount, MPI_Dat
 BK_ENTRY int efg_MPIX_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Allgatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Allgatherv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Allgatherv_init, BK_C, 0, 12), __builtin_return_address(0));
@@ -1433,7 +1433,7 @@ BK_ENTRY int efg_MPIX_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Da
 BK_ENTRY int efg_MPIX_Allreduce_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Allreduce_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Allreduce_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Allreduce_init, BK_C, 0, 10), __builtin_return_address(0));
@@ -1463,7 +1463,7 @@ BK_ENTRY int efg_MPIX_Allreduce_init(const void *sendbuf, const void *recvbuf, i
 BK_ENTRY int efg_MPIX_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Alltoall_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Alltoall_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Alltoall_init, BK_C, 0, 11), __builtin_return_address(0));
@@ -1494,7 +1494,7 @@ BK_ENTRY int efg_MPIX_Alltoall_init(const void *sendbuf, int sendcount, MPI_Data
 BK_ENTRY int efg_MPIX_Alltoallv_init(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Alltoallv_init])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Alltoallv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Alltoallv_init, BK_C, 0, 13), __builtin_return_address(0));
@@ -1527,7 +1527,7 @@ BK_ENTRY int efg_MPIX_Alltoallv_init(const void *sendbuf, const int *sendcounts,
 BK_ENTRY int efg_MPIX_Alltoallw_init(const void *sendbuf, const int *sendcounts, const int *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const int *recvcounts, const int *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, const MPI_Datatype *, const void *, const int *, const int *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Alltoallw_init])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Alltoallw_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Alltoallw_init, BK_C, 0, 13), __builtin_return_address(0));
@@ -1560,7 +1560,7 @@ BK_ENTRY int efg_MPIX_Alltoallw_init(const void *sendbuf, const int *sendcounts,
 BK_ENTRY int efg_MPIX_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Barrier_init])(comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Barrier_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Barrier_init, BK_C, 0, 5), __builtin_return_address(0));
@@ -1585,7 +1585,7 @@ BK_ENTRY int efg_MPIX_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *re
 BK_ENTRY int efg_MPIX_Bcast_init(const void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Bcast_init])(buffer, count, datatype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Bcast_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Bcast_init, BK_C, 0, 9), __builtin_return_address(0));
@@ -1615,7 +1615,7 @@ BK_ENTRY int efg_MPIX_Bcast_init(const void *buffer, int count, MPI_Datatype dat
 BK_ENTRY int efg_MPIX_Exscan_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Exscan_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Exscan_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Exscan_init, BK_C, 0, 10), __builtin_return_address(0));
@@ -1645,7 +1645,7 @@ BK_ENTRY int efg_MPIX_Exscan_init(const void *sendbuf, const void *recvbuf, int 
 BK_ENTRY int efg_MPIX_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Gather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Gather_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Gather_init, BK_C, 0, 12), __builtin_return_address(0));
@@ -1679,7 +1679,7 @@ BK_ENTRY int efg_MPIX_Gather_init(const void *sendbuf, int sendcount, MPI_Dataty
 BK_ENTRY int efg_MPIX_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Gatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Gatherv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Gatherv_init, BK_C, 0, 13), __builtin_return_address(0));
@@ -1714,7 +1714,7 @@ BK_ENTRY int efg_MPIX_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datat
 BK_ENTRY int efg_MPIX_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Neighbor_allgather_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Neighbor_allgather_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Neighbor_allgather_init, BK_C, 0, 11), __builtin_return_address(0));
@@ -1745,7 +1745,7 @@ BK_ENTRY int efg_MPIX_Neighbor_allgather_init(const void *sendbuf, int sendcount
 BK_ENTRY int efg_MPIX_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Neighbor_allgatherv_init])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Neighbor_allgatherv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Neighbor_allgatherv_init, BK_C, 0, 12), __builtin_return_address(0));
@@ -1777,7 +1777,7 @@ BK_ENTRY int efg_MPIX_Neighbor_allgatherv_init(const void *sendbuf, int sendcoun
 BK_ENTRY int efg_MPIX_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Neighbor_alltoall_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Neighbor_alltoall_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Neighbor_alltoall_init, BK_C, 0, 11), __builtin_return_address(0));
@@ -1808,7 +1808,7 @@ BK_ENTRY int efg_MPIX_Neighbor_alltoall_init(const void *sendbuf, int sendcount,
 BK_ENTRY int efg_MPIX_Neighbor_alltoallv_init(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, const void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, const int *, const int *, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Neighbor_alltoallv_init])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Neighbor_alltoallv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Neighbor_alltoallv_init, BK_C, 0, 13), __builtin_return_address(0));
@@ -1841,7 +1841,7 @@ BK_ENTRY int efg_MPIX_Neighbor_alltoallv_init(const void *sendbuf, const int *se
 BK_ENTRY int efg_MPIX_Neighbor_alltoallw_init(const void *sendbuf, const int *sendcounts, const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, const void *recvbuf, const int *recvcounts, const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const MPI_Aint *, const MPI_Datatype *, const void *, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Neighbor_alltoallw_init])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Neighbor_alltoallw_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Neighbor_alltoallw_init, BK_C, 0, 13), __builtin_return_address(0));
@@ -1874,7 +1874,7 @@ BK_ENTRY int efg_MPIX_Neighbor_alltoallw_init(const void *sendbuf, const int *se
 BK_ENTRY int efg_MPIX_Reduce_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Reduce_init])(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Reduce_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Reduce_init, BK_C, 0, 11), __builtin_return_address(0));
@@ -1906,7 +1906,7 @@ BK_ENTRY int efg_MPIX_Reduce_init(const void *sendbuf, const void *recvbuf, int 
 BK_ENTRY int efg_MPIX_Reduce_scatter_block_init(const void *sendbuf, const void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Reduce_scatter_block_init])(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Reduce_scatter_block_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Reduce_scatter_block_init, BK_C, 0, 10), __builtin_return_address(0));
@@ -1936,7 +1936,7 @@ BK_ENTRY int efg_MPIX_Reduce_scatter_block_init(const void *sendbuf, const void 
 BK_ENTRY int efg_MPIX_Reduce_scatter_init(const void *sendbuf, const void *recvbuf, const int *recvcounts, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, const int *, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Reduce_scatter_init])(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Reduce_scatter_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Reduce_scatter_init, BK_C, 0, 10), __builtin_return_address(0));
@@ -1966,7 +1966,7 @@ BK_ENTRY int efg_MPIX_Reduce_scatter_init(const void *sendbuf, const void *recvb
 BK_ENTRY int efg_MPIX_Scan_init(const void *sendbuf, const void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Scan_init])(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Scan_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Scan_init, BK_C, 0, 10), __builtin_return_address(0));
@@ -1996,7 +1996,7 @@ BK_ENTRY int efg_MPIX_Scan_init(const void *sendbuf, const void *recvbuf, int co
 BK_ENTRY int efg_MPIX_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Scatter_init])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Scatter_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Scatter_init, BK_C, 0, 12), __builtin_return_address(0));
@@ -2030,7 +2030,7 @@ BK_ENTRY int efg_MPIX_Scatter_init(const void *sendbuf, int sendcount, MPI_Datat
 BK_ENTRY int efg_MPIX_Scatterv_init(const void *sendbuf, const int *sendcounts, const int *displs, MPI_Datatype sendtype, const void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, const int *, const int *, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPIX_Scatterv_init])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPIX_Scatterv_init];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPIX_Scatterv_init, BK_C, 0, 13), __builtin_return_address(0));

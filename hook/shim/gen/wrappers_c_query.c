@@ -5,7 +5,7 @@
 BK_ENTRY int efg_MPI_Address(const void *location, MPI_Aint *address)
 {
     typedef int (*const real_fn)(const void *, MPI_Aint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Address])(location, address);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Address];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Address, BK_C, 0, 5), __builtin_return_address(0));
@@ -27,7 +27,7 @@ BK_ENTRY int efg_MPI_Address(const void *location, MPI_Aint *address)
 BK_ENTRY int efg_MPI_Finalized(int *flag)
 {
     typedef int (*const real_fn)(int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Finalized])(flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Finalized];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Finalized, BK_C, 0, 4), __builtin_return_address(0));
@@ -48,7 +48,7 @@ BK_ENTRY int efg_MPI_Finalized(int *flag)
 BK_ENTRY int efg_MPI_Get_address(const void *location, MPI_Aint *address)
 {
     typedef int (*const real_fn)(const void *, MPI_Aint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_address])(location, address);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_address];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_address, BK_C, 0, 5), __builtin_return_address(0));
@@ -70,7 +70,7 @@ BK_ENTRY int efg_MPI_Get_address(const void *location, MPI_Aint *address)
 BK_ENTRY int efg_MPI_Get_library_version(char *version, int *resultlen)
 {
     typedef int (*const real_fn)(char *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_library_version])(version, resultlen);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_library_version];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_library_version, BK_C, 0, 4), __builtin_return_address(0));
@@ -91,7 +91,7 @@ BK_ENTRY int efg_MPI_Get_library_version(char *version, int *resultlen)
 BK_ENTRY int efg_MPI_Get_processor_name(char *name, int *resultlen)
 {
     typedef int (*const real_fn)(char *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_processor_name])(name, resultlen);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_processor_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_processor_name, BK_C, 0, 4), __builtin_return_address(0));
@@ -112,7 +112,7 @@ BK_ENTRY int efg_MPI_Get_processor_name(char *name, int *resultlen)
 BK_ENTRY int efg_MPI_Get_version(int *version, int *subversion)
 {
     typedef int (*const real_fn)(int *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_version])(version, subversion);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_version];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_version, BK_C, 0, 5), __builtin_return_address(0));
@@ -135,7 +135,7 @@ BK_ENTRY int efg_MPI_Get_version(int *version, int *subversion)
 BK_ENTRY int efg_MPI_Initialized(int *flag)
 {
     typedef int (*const real_fn)(int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Initialized])(flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Initialized];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Initialized, BK_C, 0, 4), __builtin_return_address(0));
@@ -156,7 +156,7 @@ BK_ENTRY int efg_MPI_Initialized(int *flag)
 BK_ENTRY int efg_MPI_Is_thread_main(int *flag)
 {
     typedef int (*const real_fn)(int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Is_thread_main])(flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Is_thread_main];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Is_thread_main, BK_C, 0, 4), __builtin_return_address(0));
@@ -177,7 +177,7 @@ BK_ENTRY int efg_MPI_Is_thread_main(int *flag)
 BK_ENTRY int efg_MPI_Query_thread(int *provided)
 {
     typedef int (*const real_fn)(int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Query_thread])(provided);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Query_thread];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Query_thread, BK_C, 0, 4), __builtin_return_address(0));
@@ -198,7 +198,7 @@ BK_ENTRY int efg_MPI_Query_thread(int *provided)
 BK_ENTRY int efg_MPI_Get_count(MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     typedef int (*const real_fn)(MPI_Status *, MPI_Datatype, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_count])(status, datatype, count);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_count];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_count, BK_C, 0, 5), __builtin_return_address(0));
@@ -220,7 +220,7 @@ BK_ENTRY int efg_MPI_Get_count(MPI_Status *status, MPI_Datatype datatype, int *c
 BK_ENTRY int efg_MPI_Get_count_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     typedef int (*const real_fn)(MPI_Status *, MPI_Datatype, MPI_Count *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_count_c])(status, datatype, count);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_count_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_count, BK_C, 1, 5), __builtin_return_address(0));
@@ -242,7 +242,7 @@ BK_ENTRY int efg_MPI_Get_count_c(MPI_Status *status, MPI_Datatype datatype, MPI_
 BK_ENTRY int efg_MPI_Get_elements(MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     typedef int (*const real_fn)(MPI_Status *, MPI_Datatype, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_elements])(status, datatype, count);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_elements];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_elements, BK_C, 0, 5), __builtin_return_address(0));
@@ -264,7 +264,7 @@ BK_ENTRY int efg_MPI_Get_elements(MPI_Status *status, MPI_Datatype datatype, int
 BK_ENTRY int efg_MPI_Get_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     typedef int (*const real_fn)(MPI_Status *, MPI_Datatype, MPI_Count *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_elements_c])(status, datatype, count);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_elements_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_elements, BK_C, 1, 5), __builtin_return_address(0));
@@ -286,7 +286,7 @@ BK_ENTRY int efg_MPI_Get_elements_c(MPI_Status *status, MPI_Datatype datatype, M
 BK_ENTRY int efg_MPI_Get_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     typedef int (*const real_fn)(MPI_Status *, MPI_Datatype, MPI_Count *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_elements_x])(status, datatype, count);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_elements_x];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_elements_x, BK_C, 0, 5), __builtin_return_address(0));
@@ -308,7 +308,7 @@ BK_ENTRY int efg_MPI_Get_elements_x(MPI_Status *status, MPI_Datatype datatype, M
 BK_ENTRY int efg_MPI_Test_cancelled(MPI_Status *status, int *flag)
 {
     typedef int (*const real_fn)(MPI_Status *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Test_cancelled])(status, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Test_cancelled];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Test_cancelled, BK_C, 0, 4), __builtin_return_address(0));
@@ -329,7 +329,7 @@ BK_ENTRY int efg_MPI_Test_cancelled(MPI_Status *status, int *flag)
 BK_ENTRY int efg_MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)
 {
     typedef int (*const real_fn)(MPI_Win, int, void *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_get_attr])(win, win_keyval, attribute_val, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_get_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_get_attr, BK_C, 0, 5), __builtin_return_address(0));
@@ -352,7 +352,7 @@ BK_ENTRY int efg_MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_v
 BK_ENTRY int efg_MPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
 {
     typedef int (*const real_fn)(MPI_Win, char *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_get_name])(win, win_name, resultlen);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_get_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_get_name, BK_C, 0, 4), __builtin_return_address(0));
@@ -374,7 +374,7 @@ BK_ENTRY int efg_MPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
 BK_ENTRY int efg_MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
 {
     typedef int (*const real_fn)(MPI_Win, int, MPI_Aint *, int *, void *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_shared_query])(win, rank, size, disp_unit, baseptr);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_shared_query];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_shared_query, BK_C, 0, 6), __builtin_return_address(0));
@@ -399,7 +399,7 @@ BK_ENTRY int efg_MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int
 BK_ENTRY int efg_MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
 {
     typedef int (*const real_fn)(MPI_Win, int, MPI_Aint *, MPI_Aint *, void *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_shared_query_c])(win, rank, size, disp_unit, baseptr);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_shared_query_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_shared_query, BK_C, 1, 6), __builtin_return_address(0));
@@ -424,7 +424,7 @@ BK_ENTRY int efg_MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, M
 BK_ENTRY int efg_MPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
 {
     typedef int (*const real_fn)(MPI_Comm, int, void *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Attr_get])(comm, keyval, attribute_val, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Attr_get];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Attr_get, BK_C, 0, 5), __builtin_return_address(0));
@@ -447,7 +447,7 @@ BK_ENTRY int efg_MPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, in
 BK_ENTRY int efg_MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
     typedef int (*const real_fn)(MPI_Comm, MPI_Comm, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_compare])(comm1, comm2, result);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_compare];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_compare, BK_C, 0, 5), __builtin_return_address(0));
@@ -470,7 +470,7 @@ BK_ENTRY int efg_MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 BK_ENTRY int efg_MPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
 {
     typedef int (*const real_fn)(MPI_Comm, int, void *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_get_attr])(comm, comm_keyval, attribute_val, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_get_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_get_attr, BK_C, 0, 5), __builtin_return_address(0));
@@ -493,7 +493,7 @@ BK_ENTRY int efg_MPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribu
 BK_ENTRY int efg_MPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
 {
     typedef int (*const real_fn)(MPI_Comm, char *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_get_name])(comm, comm_name, resultlen);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_get_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_get_name, BK_C, 0, 4), __builtin_return_address(0));
@@ -515,7 +515,7 @@ BK_ENTRY int efg_MPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultle
 BK_ENTRY int efg_MPI_Comm_rank(MPI_Comm comm, int *rank)
 {
     typedef int (*const real_fn)(MPI_Comm, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_rank])(comm, rank);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_rank];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_rank, BK_C, 0, 4), __builtin_return_address(0));
@@ -537,7 +537,7 @@ BK_ENTRY int efg_MPI_Comm_rank(MPI_Comm comm, int *rank)
 BK_ENTRY int efg_MPI_Comm_remote_size(MPI_Comm comm, int *size)
 {
     typedef int (*const real_fn)(MPI_Comm, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_remote_size])(comm, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_remote_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_remote_size, BK_C, 0, 4), __builtin_return_address(0));
@@ -559,7 +559,7 @@ BK_ENTRY int efg_MPI_Comm_remote_size(MPI_Comm comm, int *size)
 BK_ENTRY int efg_MPI_Comm_size(MPI_Comm comm, int *size)
 {
     typedef int (*const real_fn)(MPI_Comm, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_size])(comm, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_size, BK_C, 0, 4), __builtin_return_address(0));
@@ -581,7 +581,7 @@ BK_ENTRY int efg_MPI_Comm_size(MPI_Comm comm, int *size)
 BK_ENTRY int efg_MPI_Comm_test_inter(MPI_Comm comm, int *flag)
 {
     typedef int (*const real_fn)(MPI_Comm, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Comm_test_inter])(comm, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Comm_test_inter];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Comm_test_inter, BK_C, 0, 4), __builtin_return_address(0));
@@ -603,7 +603,7 @@ BK_ENTRY int efg_MPI_Comm_test_inter(MPI_Comm comm, int *flag)
 BK_ENTRY int efg_MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int *coords)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_coords])(comm, rank, maxdims, coords);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Cart_coords];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cart_coords, BK_C, 0, 6), __builtin_return_address(0));
@@ -627,7 +627,7 @@ BK_ENTRY int efg_MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int *coor
 BK_ENTRY int efg_MPI_Cart_get(MPI_Comm comm, int maxdims, int *dims, int *periods, int *coords)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int *, int *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_get])(comm, maxdims, dims, periods, coords);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Cart_get];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cart_get, BK_C, 0, 7), __builtin_return_address(0));
@@ -654,7 +654,7 @@ BK_ENTRY int efg_MPI_Cart_get(MPI_Comm comm, int maxdims, int *dims, int *period
 BK_ENTRY int efg_MPI_Cart_rank(MPI_Comm comm, const int *coords, int *rank)
 {
     typedef int (*const real_fn)(MPI_Comm, const int *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_rank])(comm, coords, rank);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Cart_rank];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cart_rank, BK_C, 0, 5), __builtin_return_address(0));
@@ -677,7 +677,7 @@ BK_ENTRY int efg_MPI_Cart_rank(MPI_Comm comm, const int *coords, int *rank)
 BK_ENTRY int efg_MPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int, int *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cart_shift])(comm, direction, disp, rank_source, rank_dest);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Cart_shift];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cart_shift, BK_C, 0, 7), __builtin_return_address(0));
@@ -703,7 +703,7 @@ BK_ENTRY int efg_MPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *ran
 BK_ENTRY int efg_MPI_Cartdim_get(MPI_Comm comm, int *ndims)
 {
     typedef int (*const real_fn)(MPI_Comm, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Cartdim_get])(comm, ndims);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Cartdim_get];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Cartdim_get, BK_C, 0, 4), __builtin_return_address(0));
@@ -725,7 +725,7 @@ BK_ENTRY int efg_MPI_Cartdim_get(MPI_Comm comm, int *ndims)
 BK_ENTRY int efg_MPI_Dims_create(int nnodes, int ndims, int *dims)
 {
     typedef int (*const real_fn)(int, int, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Dims_create])(nnodes, ndims, dims);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Dims_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Dims_create, BK_C, 0, 7), __builtin_return_address(0));
@@ -749,7 +749,7 @@ BK_ENTRY int efg_MPI_Dims_create(int nnodes, int ndims, int *dims)
 BK_ENTRY int efg_MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int *sources, int *sourceweights, int maxoutdegree, int *destinations, int *destweights)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int *, int *, int, int *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Dist_graph_neighbors])(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Dist_graph_neighbors];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Dist_graph_neighbors, BK_C, 0, 9), __builtin_return_address(0));
@@ -779,7 +779,7 @@ BK_ENTRY int efg_MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int *s
 BK_ENTRY int efg_MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted)
 {
     typedef int (*const real_fn)(MPI_Comm, int *, int *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Dist_graph_neighbors_count])(comm, indegree, outdegree, weighted);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Dist_graph_neighbors_count];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Dist_graph_neighbors_count, BK_C, 0, 6), __builtin_return_address(0));
@@ -805,7 +805,7 @@ BK_ENTRY int efg_MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, in
 BK_ENTRY int efg_MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int *index, int *edges)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int, int *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Graph_get])(comm, maxindex, maxedges, index, edges);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Graph_get];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Graph_get, BK_C, 0, 7), __builtin_return_address(0));
@@ -831,7 +831,7 @@ BK_ENTRY int efg_MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int *i
 BK_ENTRY int efg_MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int *neighbors)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Graph_neighbors])(comm, rank, maxneighbors, neighbors);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Graph_neighbors];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Graph_neighbors, BK_C, 0, 6), __builtin_return_address(0));
@@ -855,7 +855,7 @@ BK_ENTRY int efg_MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, 
 BK_ENTRY int efg_MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
 {
     typedef int (*const real_fn)(MPI_Comm, int, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Graph_neighbors_count])(comm, rank, nneighbors);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Graph_neighbors_count];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Graph_neighbors_count, BK_C, 0, 5), __builtin_return_address(0));
@@ -878,7 +878,7 @@ BK_ENTRY int efg_MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighb
 BK_ENTRY int efg_MPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
 {
     typedef int (*const real_fn)(MPI_Comm, int *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Graphdims_get])(comm, nnodes, nedges);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Graphdims_get];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Graphdims_get, BK_C, 0, 5), __builtin_return_address(0));
@@ -902,7 +902,7 @@ BK_ENTRY int efg_MPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
 BK_ENTRY int efg_MPI_Topo_test(MPI_Comm comm, int *status)
 {
     typedef int (*const real_fn)(MPI_Comm, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Topo_test])(comm, status);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Topo_test];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Topo_test, BK_C, 0, 4), __builtin_return_address(0));
@@ -924,7 +924,7 @@ BK_ENTRY int efg_MPI_Topo_test(MPI_Comm comm, int *status)
 BK_ENTRY int efg_MPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
 {
     typedef int (*const real_fn)(MPI_Group, MPI_Group, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_compare])(group1, group2, result);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_compare];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_compare, BK_C, 0, 6), __builtin_return_address(0));
@@ -947,7 +947,7 @@ BK_ENTRY int efg_MPI_Group_compare(MPI_Group group1, MPI_Group group2, int *resu
 BK_ENTRY int efg_MPI_Group_rank(MPI_Group group, int *rank)
 {
     typedef int (*const real_fn)(MPI_Group, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_rank])(group, rank);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_rank];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_rank, BK_C, 0, 5), __builtin_return_address(0));
@@ -969,7 +969,7 @@ BK_ENTRY int efg_MPI_Group_rank(MPI_Group group, int *rank)
 BK_ENTRY int efg_MPI_Group_size(MPI_Group group, int *size)
 {
     typedef int (*const real_fn)(MPI_Group, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_size])(group, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_size, BK_C, 0, 5), __builtin_return_address(0));
@@ -991,7 +991,7 @@ BK_ENTRY int efg_MPI_Group_size(MPI_Group group, int *size)
 BK_ENTRY int efg_MPI_Group_translate_ranks(MPI_Group group1, int n, const int *ranks1, MPI_Group group2, int *ranks2)
 {
     typedef int (*const real_fn)(MPI_Group, int, const int *, MPI_Group, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Group_translate_ranks])(group1, n, ranks1, group2, ranks2);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Group_translate_ranks];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Group_translate_ranks, BK_C, 0, 8), __builtin_return_address(0));
@@ -1016,7 +1016,7 @@ BK_ENTRY int efg_MPI_Group_translate_ranks(MPI_Group group1, int n, const int *r
 BK_ENTRY int efg_MPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
 {
     typedef int (*const real_fn)(const char *, int, MPI_Datatype, MPI_Aint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_external_size])(datarep, incount, datatype, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pack_external_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pack_external_size, BK_C, 0, 7), __builtin_return_address(0));
@@ -1040,7 +1040,7 @@ BK_ENTRY int efg_MPI_Pack_external_size(const char *datarep, int incount, MPI_Da
 BK_ENTRY int efg_MPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size)
 {
     typedef int (*const real_fn)(const char *, MPI_Count, MPI_Datatype, MPI_Count *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_external_size_c])(datarep, incount, datatype, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pack_external_size_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pack_external_size, BK_C, 1, 7), __builtin_return_address(0));
@@ -1064,7 +1064,7 @@ BK_ENTRY int efg_MPI_Pack_external_size_c(const char *datarep, MPI_Count incount
 BK_ENTRY int efg_MPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
 {
     typedef int (*const real_fn)(int, MPI_Datatype, MPI_Comm, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_size])(incount, datatype, comm, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pack_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pack_size, BK_C, 0, 6), __builtin_return_address(0));
@@ -1088,7 +1088,7 @@ BK_ENTRY int efg_MPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm
 BK_ENTRY int efg_MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
 {
     typedef int (*const real_fn)(MPI_Count, MPI_Datatype, MPI_Comm, MPI_Count *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Pack_size_c])(incount, datatype, comm, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Pack_size_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Pack_size, BK_C, 1, 6), __builtin_return_address(0));
@@ -1112,7 +1112,7 @@ BK_ENTRY int efg_MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_C
 BK_ENTRY int efg_MPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Aint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_extent])(datatype, extent);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_extent];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_extent, BK_C, 0, 5), __builtin_return_address(0));
@@ -1134,7 +1134,7 @@ BK_ENTRY int efg_MPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent)
 BK_ENTRY int efg_MPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
 {
     typedef int (*const real_fn)(MPI_Datatype, int, void *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_attr])(datatype, type_keyval, attribute_val, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_attr, BK_C, 0, 6), __builtin_return_address(0));
@@ -1157,7 +1157,7 @@ BK_ENTRY int efg_MPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void 
 BK_ENTRY int efg_MPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes, int *combiner)
 {
     typedef int (*const real_fn)(MPI_Datatype, int *, int *, int *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_envelope])(datatype, num_integers, num_addresses, num_datatypes, combiner);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_envelope];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_envelope, BK_C, 0, 9), __builtin_return_address(0));
@@ -1186,7 +1186,7 @@ BK_ENTRY int efg_MPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers,
 BK_ENTRY int efg_MPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses, MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *, MPI_Count *, MPI_Count *, MPI_Count *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_envelope_c])(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_envelope_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_envelope, BK_C, 1, 9), __builtin_return_address(0));
@@ -1216,7 +1216,7 @@ BK_ENTRY int efg_MPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_i
 BK_ENTRY int efg_MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Aint *, MPI_Aint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_extent])(datatype, lb, extent);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_extent];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_extent, BK_C, 0, 6), __builtin_return_address(0));
@@ -1240,7 +1240,7 @@ BK_ENTRY int efg_MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Ai
 BK_ENTRY int efg_MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *, MPI_Count *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_extent_c])(datatype, lb, extent);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_extent_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_extent, BK_C, 1, 6), __builtin_return_address(0));
@@ -1264,7 +1264,7 @@ BK_ENTRY int efg_MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI
 BK_ENTRY int efg_MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *, MPI_Count *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_extent_x])(datatype, lb, extent);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_extent_x];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_extent_x, BK_C, 0, 6), __builtin_return_address(0));
@@ -1288,7 +1288,7 @@ BK_ENTRY int efg_MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI
 BK_ENTRY int efg_MPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 {
     typedef int (*const real_fn)(MPI_Datatype, char *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_name])(datatype, type_name, resultlen);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_name, BK_C, 0, 5), __builtin_return_address(0));
@@ -1310,7 +1310,7 @@ BK_ENTRY int efg_MPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *
 BK_ENTRY int efg_MPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Aint *, MPI_Aint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_true_extent])(datatype, true_lb, true_extent);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_true_extent];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_true_extent, BK_C, 0, 6), __builtin_return_address(0));
@@ -1334,7 +1334,7 @@ BK_ENTRY int efg_MPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_
 BK_ENTRY int efg_MPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *, MPI_Count *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_true_extent_c])(datatype, true_lb, true_extent);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_true_extent_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_true_extent, BK_C, 1, 6), __builtin_return_address(0));
@@ -1358,7 +1358,7 @@ BK_ENTRY int efg_MPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *tr
 BK_ENTRY int efg_MPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *, MPI_Count *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_get_true_extent_x])(datatype, true_lb, true_extent);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_get_true_extent_x];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_get_true_extent_x, BK_C, 0, 6), __builtin_return_address(0));
@@ -1382,7 +1382,7 @@ BK_ENTRY int efg_MPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *tr
 BK_ENTRY int efg_MPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Aint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_lb])(datatype, displacement);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_lb];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_lb, BK_C, 0, 5), __builtin_return_address(0));
@@ -1404,7 +1404,7 @@ BK_ENTRY int efg_MPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement)
 BK_ENTRY int efg_MPI_Type_size(MPI_Datatype datatype, int *size)
 {
     typedef int (*const real_fn)(MPI_Datatype, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_size])(datatype, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_size, BK_C, 0, 5), __builtin_return_address(0));
@@ -1426,7 +1426,7 @@ BK_ENTRY int efg_MPI_Type_size(MPI_Datatype datatype, int *size)
 BK_ENTRY int efg_MPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_size_c])(datatype, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_size_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_size, BK_C, 1, 5), __builtin_return_address(0));
@@ -1448,7 +1448,7 @@ BK_ENTRY int efg_MPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
 BK_ENTRY int efg_MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Count *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_size_x])(datatype, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_size_x];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_size_x, BK_C, 0, 5), __builtin_return_address(0));
@@ -1470,7 +1470,7 @@ BK_ENTRY int efg_MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
 BK_ENTRY int efg_MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement)
 {
     typedef int (*const real_fn)(MPI_Datatype, MPI_Aint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Type_ub])(datatype, displacement);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Type_ub];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Type_ub, BK_C, 0, 5), __builtin_return_address(0));
@@ -1492,7 +1492,7 @@ BK_ENTRY int efg_MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement)
 BK_ENTRY int efg_MPI_Op_commutative(MPI_Op op, int *commute)
 {
     typedef int (*const real_fn)(MPI_Op, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Op_commutative])(op, commute);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Op_commutative];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Op_commutative, BK_C, 0, 5), __builtin_return_address(0));
@@ -1514,7 +1514,7 @@ BK_ENTRY int efg_MPI_Op_commutative(MPI_Op op, int *commute)
 BK_ENTRY int efg_MPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)
 {
     typedef int (*const real_fn)(MPI_Info, const char *, int, char *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_get])(info, key, valuelen, value, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_get];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_get, BK_C, 0, 7), __builtin_return_address(0));
@@ -1538,7 +1538,7 @@ BK_ENTRY int efg_MPI_Info_get(MPI_Info info, const char *key, int valuelen, char
 BK_ENTRY int efg_MPI_Info_get_nkeys(MPI_Info info, int *nkeys)
 {
     typedef int (*const real_fn)(MPI_Info, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_get_nkeys])(info, nkeys);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_get_nkeys];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_get_nkeys, BK_C, 0, 5), __builtin_return_address(0));
@@ -1560,7 +1560,7 @@ BK_ENTRY int efg_MPI_Info_get_nkeys(MPI_Info info, int *nkeys)
 BK_ENTRY int efg_MPI_Info_get_nthkey(MPI_Info info, int n, char *key)
 {
     typedef int (*const real_fn)(MPI_Info, int, char *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_get_nthkey])(info, n, key);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_get_nthkey];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_get_nthkey, BK_C, 0, 5), __builtin_return_address(0));
@@ -1578,7 +1578,7 @@ BK_ENTRY int efg_MPI_Info_get_nthkey(MPI_Info info, int n, char *key)
 BK_ENTRY int efg_MPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag)
 {
     typedef int (*const real_fn)(MPI_Info, const char *, int *, char *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_get_string])(info, key, buflen, value, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_get_string];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_get_string, BK_C, 0, 8), __builtin_return_address(0));
@@ -1605,7 +1605,7 @@ BK_ENTRY int efg_MPI_Info_get_string(MPI_Info info, const char *key, int *buflen
 BK_ENTRY int efg_MPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag)
 {
     typedef int (*const real_fn)(MPI_Info, const char *, int *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Info_get_valuelen])(info, key, valuelen, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Info_get_valuelen];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Info_get_valuelen, BK_C, 0, 7), __builtin_return_address(0));
@@ -1630,7 +1630,7 @@ BK_ENTRY int efg_MPI_Info_get_valuelen(MPI_Info info, const char *key, int *valu
 BK_ENTRY int efg_MPI_Error_class(int errorcode, int *errorclass)
 {
     typedef int (*const real_fn)(int, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Error_class])(errorcode, errorclass);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Error_class];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Error_class, BK_C, 0, 5), __builtin_return_address(0));
@@ -1652,7 +1652,7 @@ BK_ENTRY int efg_MPI_Error_class(int errorcode, int *errorclass)
 BK_ENTRY int efg_MPI_Error_string(int errorcode, char *string, int *resultlen)
 {
     typedef int (*const real_fn)(int, char *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Error_string])(errorcode, string, resultlen);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Error_string];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Error_string, BK_C, 0, 5), __builtin_return_address(0));
@@ -1674,7 +1674,7 @@ BK_ENTRY int efg_MPI_Error_string(int errorcode, char *string, int *resultlen)
 BK_ENTRY int efg_MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pset_len, char *pset_name)
 {
     typedef int (*const real_fn)(MPI_Session, MPI_Info, int, int *, char *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_get_nth_pset])(session, info, n, pset_len, pset_name);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_get_nth_pset];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_get_nth_pset, BK_C, 0, 8), __builtin_return_address(0));
@@ -1700,7 +1700,7 @@ BK_ENTRY int efg_MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, in
 BK_ENTRY int efg_MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_names)
 {
     typedef int (*const real_fn)(MPI_Session, MPI_Info, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Session_get_num_psets])(session, info, npset_names);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Session_get_num_psets];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Session_get_num_psets, BK_C, 0, 6), __builtin_return_address(0));
@@ -1723,7 +1723,7 @@ BK_ENTRY int efg_MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, i
 BK_ENTRY int efg_MPI_File_get_amode(MPI_File fh, int *amode)
 {
     typedef int (*const real_fn)(MPI_File, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_amode])(fh, amode);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_amode];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_amode, BK_C, 0, 4), __builtin_return_address(0));
@@ -1745,7 +1745,7 @@ BK_ENTRY int efg_MPI_File_get_amode(MPI_File fh, int *amode)
 BK_ENTRY int efg_MPI_File_get_atomicity(MPI_File fh, int *flag)
 {
     typedef int (*const real_fn)(MPI_File, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_atomicity])(fh, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_atomicity];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_atomicity, BK_C, 0, 4), __builtin_return_address(0));
@@ -1767,7 +1767,7 @@ BK_ENTRY int efg_MPI_File_get_atomicity(MPI_File fh, int *flag)
 BK_ENTRY int efg_MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset, MPI_Offset *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_byte_offset])(fh, offset, disp);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_byte_offset];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_byte_offset, BK_C, 0, 5), __builtin_return_address(0));
@@ -1790,7 +1790,7 @@ BK_ENTRY int efg_MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Of
 BK_ENTRY int efg_MPI_File_get_position(MPI_File fh, MPI_Offset *offset)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_position])(fh, offset);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_position];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_position, BK_C, 0, 4), __builtin_return_address(0));
@@ -1812,7 +1812,7 @@ BK_ENTRY int efg_MPI_File_get_position(MPI_File fh, MPI_Offset *offset)
 BK_ENTRY int efg_MPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_position_shared])(fh, offset);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_position_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_position_shared, BK_C, 0, 4), __builtin_return_address(0));
@@ -1834,7 +1834,7 @@ BK_ENTRY int efg_MPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
 BK_ENTRY int efg_MPI_File_get_size(MPI_File fh, MPI_Offset *size)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Offset *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_size])(fh, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_size];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_size, BK_C, 0, 4), __builtin_return_address(0));
@@ -1856,7 +1856,7 @@ BK_ENTRY int efg_MPI_File_get_size(MPI_File fh, MPI_Offset *size)
 BK_ENTRY int efg_MPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Datatype, MPI_Aint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_type_extent])(fh, datatype, extent);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_type_extent];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_type_extent, BK_C, 0, 5), __builtin_return_address(0));
@@ -1879,7 +1879,7 @@ BK_ENTRY int efg_MPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MP
 BK_ENTRY int efg_MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent)
 {
     typedef int (*const real_fn)(MPI_File, MPI_Datatype, MPI_Count *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_File_get_type_extent_c])(fh, datatype, extent);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_File_get_type_extent_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_File_get_type_extent, BK_C, 1, 5), __builtin_return_address(0));
@@ -1902,7 +1902,7 @@ BK_ENTRY int efg_MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, 
 BK_ENTRY int efg_MPI_Abi_get_version(int *abi_major, int *abi_minor)
 {
     typedef int (*const real_fn)(int *, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Abi_get_version])(abi_major, abi_minor);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Abi_get_version];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Abi_get_version, BK_C, 0, 5), __builtin_return_address(0));

@@ -4,7 +4,7 @@
 BK_ENTRY int efg_MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Op, MPI_Win);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Accumulate])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Accumulate];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Accumulate, BK_C, 0, 11), __builtin_return_address(0));
@@ -29,7 +29,7 @@ BK_ENTRY int efg_MPI_Accumulate(const void *origin_addr, int origin_count, MPI_D
 BK_ENTRY int efg_MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Op, MPI_Win);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Accumulate_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Accumulate_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Accumulate, BK_C, 1, 11), __builtin_return_address(0));
@@ -54,7 +54,7 @@ BK_ENTRY int efg_MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_coun
 BK_ENTRY int efg_MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, const void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
 {
     typedef int (*const real_fn)(const void *, const void *, const void *, MPI_Datatype, int, MPI_Aint, MPI_Win);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Compare_and_swap])(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Compare_and_swap];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Compare_and_swap, BK_C, 0, 9), __builtin_return_address(0));
@@ -77,7 +77,7 @@ BK_ENTRY int efg_MPI_Compare_and_swap(const void *origin_addr, const void *compa
 BK_ENTRY int efg_MPI_Fetch_and_op(const void *origin_addr, const void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
     typedef int (*const real_fn)(const void *, const void *, MPI_Datatype, int, MPI_Aint, MPI_Op, MPI_Win);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Fetch_and_op])(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Fetch_and_op];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Fetch_and_op, BK_C, 0, 9), __builtin_return_address(0));
@@ -100,7 +100,7 @@ BK_ENTRY int efg_MPI_Fetch_and_op(const void *origin_addr, const void *result_ad
 BK_ENTRY int efg_MPI_Get(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get, BK_C, 0, 10), __builtin_return_address(0));
@@ -124,7 +124,7 @@ BK_ENTRY int efg_MPI_Get(const void *origin_addr, int origin_count, MPI_Datatype
 BK_ENTRY int efg_MPI_Get_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Win);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get, BK_C, 1, 10), __builtin_return_address(0));
@@ -148,7 +148,7 @@ BK_ENTRY int efg_MPI_Get_c(const void *origin_addr, MPI_Count origin_count, MPI_
 BK_ENTRY int efg_MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, const void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Op, MPI_Win);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_accumulate])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_accumulate];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_accumulate, BK_C, 0, 14), __builtin_return_address(0));
@@ -176,7 +176,7 @@ BK_ENTRY int efg_MPI_Get_accumulate(const void *origin_addr, int origin_count, M
 BK_ENTRY int efg_MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, const void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Op, MPI_Win);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Get_accumulate_c])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Get_accumulate_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Get_accumulate, BK_C, 1, 14), __builtin_return_address(0));
@@ -204,7 +204,7 @@ BK_ENTRY int efg_MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_
 BK_ENTRY int efg_MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Put])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Put];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Put, BK_C, 0, 10), __builtin_return_address(0));
@@ -228,7 +228,7 @@ BK_ENTRY int efg_MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype
 BK_ENTRY int efg_MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Win);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Put_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Put_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Put, BK_C, 1, 10), __builtin_return_address(0));
@@ -252,7 +252,7 @@ BK_ENTRY int efg_MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_
 BK_ENTRY int efg_MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Op, MPI_Win, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Raccumulate])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Raccumulate];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Raccumulate, BK_C, 0, 12), __builtin_return_address(0));
@@ -284,7 +284,7 @@ BK_ENTRY int efg_MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_
 BK_ENTRY int efg_MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Op, MPI_Win, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Raccumulate_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Raccumulate_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Raccumulate, BK_C, 1, 12), __builtin_return_address(0));
@@ -316,7 +316,7 @@ BK_ENTRY int efg_MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_cou
 BK_ENTRY int efg_MPI_Rget(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rget])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rget];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rget, BK_C, 0, 11), __builtin_return_address(0));
@@ -347,7 +347,7 @@ BK_ENTRY int efg_MPI_Rget(const void *origin_addr, int origin_count, MPI_Datatyp
 BK_ENTRY int efg_MPI_Rget_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Win, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rget_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rget_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rget, BK_C, 1, 11), __builtin_return_address(0));
@@ -378,7 +378,7 @@ BK_ENTRY int efg_MPI_Rget_c(const void *origin_addr, MPI_Count origin_count, MPI
 BK_ENTRY int efg_MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, const void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Op, MPI_Win, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rget_accumulate])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rget_accumulate];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rget_accumulate, BK_C, 0, 15), __builtin_return_address(0));
@@ -413,7 +413,7 @@ BK_ENTRY int efg_MPI_Rget_accumulate(const void *origin_addr, int origin_count, 
 BK_ENTRY int efg_MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, const void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Op, MPI_Win, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rget_accumulate_c])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rget_accumulate_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rget_accumulate, BK_C, 1, 15), __builtin_return_address(0));
@@ -448,7 +448,7 @@ BK_ENTRY int efg_MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin
 BK_ENTRY int efg_MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rput])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rput];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rput, BK_C, 0, 11), __builtin_return_address(0));
@@ -479,7 +479,7 @@ BK_ENTRY int efg_MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatyp
 BK_ENTRY int efg_MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
     typedef int (*const real_fn)(const void *, MPI_Count, MPI_Datatype, int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Win, MPI_Request *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Rput_c])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Rput_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Rput, BK_C, 1, 11), __builtin_return_address(0));
@@ -510,7 +510,7 @@ BK_ENTRY int efg_MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI
 BK_ENTRY int efg_MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
     typedef int (*const real_fn)(MPI_Aint, int, MPI_Info, MPI_Comm, void *, MPI_Win *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_allocate])(size, disp_unit, info, comm, baseptr, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_allocate];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_allocate, BK_C, 0, 7), __builtin_return_address(0));
@@ -535,7 +535,7 @@ BK_ENTRY int efg_MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, M
 BK_ENTRY int efg_MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
     typedef int (*const real_fn)(MPI_Aint, MPI_Aint, MPI_Info, MPI_Comm, void *, MPI_Win *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_allocate_c])(size, disp_unit, info, comm, baseptr, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_allocate_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_allocate, BK_C, 1, 7), __builtin_return_address(0));
@@ -560,7 +560,7 @@ BK_ENTRY int efg_MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info 
 BK_ENTRY int efg_MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
     typedef int (*const real_fn)(MPI_Aint, int, MPI_Info, MPI_Comm, void *, MPI_Win *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_allocate_shared])(size, disp_unit, info, comm, baseptr, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_allocate_shared];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_allocate_shared, BK_C, 0, 7), __builtin_return_address(0));
@@ -585,7 +585,7 @@ BK_ENTRY int efg_MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info 
 BK_ENTRY int efg_MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
     typedef int (*const real_fn)(MPI_Aint, MPI_Aint, MPI_Info, MPI_Comm, void *, MPI_Win *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_allocate_shared_c])(size, disp_unit, info, comm, baseptr, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_allocate_shared_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_allocate_shared, BK_C, 1, 7), __builtin_return_address(0));
@@ -610,7 +610,7 @@ BK_ENTRY int efg_MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MP
 BK_ENTRY int efg_MPI_Win_attach(MPI_Win win, const void *base, MPI_Aint size)
 {
     typedef int (*const real_fn)(MPI_Win, const void *, MPI_Aint);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_attach])(win, base, size);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_attach];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_attach, BK_C, 0, 5), __builtin_return_address(0));
@@ -629,7 +629,7 @@ BK_ENTRY int efg_MPI_Win_attach(MPI_Win win, const void *base, MPI_Aint size)
 BK_ENTRY int efg_MPI_Win_call_errhandler(MPI_Win win, int errorcode)
 {
     typedef int (*const real_fn)(MPI_Win, int);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_call_errhandler])(win, errorcode);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_call_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_call_errhandler, BK_C, 0, 4), __builtin_return_address(0));
@@ -647,7 +647,7 @@ BK_ENTRY int efg_MPI_Win_call_errhandler(MPI_Win win, int errorcode)
 BK_ENTRY int efg_MPI_Win_complete(MPI_Win win)
 {
     typedef int (*const real_fn)(MPI_Win);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_complete])(win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_complete];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_complete, BK_C, 0, 3), __builtin_return_address(0));
@@ -664,7 +664,7 @@ BK_ENTRY int efg_MPI_Win_complete(MPI_Win win)
 BK_ENTRY int efg_MPI_Win_create(const void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     typedef int (*const real_fn)(const void *, MPI_Aint, int, MPI_Info, MPI_Comm, MPI_Win *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_create])(base, size, disp_unit, info, comm, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_create];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_create, BK_C, 0, 8), __builtin_return_address(0));
@@ -690,7 +690,7 @@ BK_ENTRY int efg_MPI_Win_create(const void *base, MPI_Aint size, int disp_unit, 
 BK_ENTRY int efg_MPI_Win_create_c(const void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     typedef int (*const real_fn)(const void *, MPI_Aint, MPI_Aint, MPI_Info, MPI_Comm, MPI_Win *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_create_c])(base, size, disp_unit, info, comm, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_create_c];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_create, BK_C, 1, 8), __builtin_return_address(0));
@@ -716,7 +716,7 @@ BK_ENTRY int efg_MPI_Win_create_c(const void *base, MPI_Aint size, MPI_Aint disp
 BK_ENTRY int efg_MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     typedef int (*const real_fn)(MPI_Info, MPI_Comm, MPI_Win *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_create_dynamic])(info, comm, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_create_dynamic];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_create_dynamic, BK_C, 0, 5), __builtin_return_address(0));
@@ -739,7 +739,7 @@ BK_ENTRY int efg_MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *w
 BK_ENTRY int efg_MPI_Win_delete_attr(MPI_Win win, int win_keyval)
 {
     typedef int (*const real_fn)(MPI_Win, int);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_delete_attr])(win, win_keyval);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_delete_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_delete_attr, BK_C, 0, 4), __builtin_return_address(0));
@@ -757,7 +757,7 @@ BK_ENTRY int efg_MPI_Win_delete_attr(MPI_Win win, int win_keyval)
 BK_ENTRY int efg_MPI_Win_detach(MPI_Win win, const void *base)
 {
     typedef int (*const real_fn)(MPI_Win, const void *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_detach])(win, base);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_detach];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_detach, BK_C, 0, 4), __builtin_return_address(0));
@@ -775,7 +775,7 @@ BK_ENTRY int efg_MPI_Win_detach(MPI_Win win, const void *base)
 BK_ENTRY int efg_MPI_Win_fence(int assert, MPI_Win win)
 {
     typedef int (*const real_fn)(int, MPI_Win);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_fence])(assert, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_fence];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_fence, BK_C, 0, 4), __builtin_return_address(0));
@@ -793,7 +793,7 @@ BK_ENTRY int efg_MPI_Win_fence(int assert, MPI_Win win)
 BK_ENTRY int efg_MPI_Win_flush(int rank, MPI_Win win)
 {
     typedef int (*const real_fn)(int, MPI_Win);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_flush])(rank, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_flush];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_flush, BK_C, 0, 4), __builtin_return_address(0));
@@ -811,7 +811,7 @@ BK_ENTRY int efg_MPI_Win_flush(int rank, MPI_Win win)
 BK_ENTRY int efg_MPI_Win_flush_all(MPI_Win win)
 {
     typedef int (*const real_fn)(MPI_Win);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_flush_all])(win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_flush_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_flush_all, BK_C, 0, 3), __builtin_return_address(0));
@@ -828,7 +828,7 @@ BK_ENTRY int efg_MPI_Win_flush_all(MPI_Win win)
 BK_ENTRY int efg_MPI_Win_flush_local(int rank, MPI_Win win)
 {
     typedef int (*const real_fn)(int, MPI_Win);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_flush_local])(rank, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_flush_local];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_flush_local, BK_C, 0, 4), __builtin_return_address(0));
@@ -846,7 +846,7 @@ BK_ENTRY int efg_MPI_Win_flush_local(int rank, MPI_Win win)
 BK_ENTRY int efg_MPI_Win_flush_local_all(MPI_Win win)
 {
     typedef int (*const real_fn)(MPI_Win);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_flush_local_all])(win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_flush_local_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_flush_local_all, BK_C, 0, 3), __builtin_return_address(0));
@@ -863,7 +863,7 @@ BK_ENTRY int efg_MPI_Win_flush_local_all(MPI_Win win)
 BK_ENTRY int efg_MPI_Win_free(MPI_Win *win)
 {
     typedef int (*const real_fn)(MPI_Win *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_free])(win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_free];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_free, BK_C, 0, 3), __builtin_return_address(0));
@@ -884,7 +884,7 @@ BK_ENTRY int efg_MPI_Win_free(MPI_Win *win)
 BK_ENTRY int efg_MPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
 {
     typedef int (*const real_fn)(MPI_Win, MPI_Errhandler *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_get_errhandler])(win, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_get_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_get_errhandler, BK_C, 0, 4), __builtin_return_address(0));
@@ -907,7 +907,7 @@ BK_ENTRY int efg_MPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
 BK_ENTRY int efg_MPI_Win_get_group(MPI_Win win, MPI_Group *group)
 {
     typedef int (*const real_fn)(MPI_Win, MPI_Group *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_get_group])(win, group);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_get_group];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_get_group, BK_C, 0, 4), __builtin_return_address(0));
@@ -929,7 +929,7 @@ BK_ENTRY int efg_MPI_Win_get_group(MPI_Win win, MPI_Group *group)
 BK_ENTRY int efg_MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
 {
     typedef int (*const real_fn)(MPI_Win, MPI_Info *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_get_info])(win, info_used);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_get_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_get_info, BK_C, 0, 4), __builtin_return_address(0));
@@ -952,7 +952,7 @@ BK_ENTRY int efg_MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
 BK_ENTRY int efg_MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 {
     typedef int (*const real_fn)(int, int, int, MPI_Win);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_lock])(lock_type, rank, assert, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_lock];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_lock, BK_C, 0, 6), __builtin_return_address(0));
@@ -972,7 +972,7 @@ BK_ENTRY int efg_MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 BK_ENTRY int efg_MPI_Win_lock_all(int assert, MPI_Win win)
 {
     typedef int (*const real_fn)(int, MPI_Win);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_lock_all])(assert, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_lock_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_lock_all, BK_C, 0, 4), __builtin_return_address(0));
@@ -990,7 +990,7 @@ BK_ENTRY int efg_MPI_Win_lock_all(int assert, MPI_Win win)
 BK_ENTRY int efg_MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
     typedef int (*const real_fn)(MPI_Group, int, MPI_Win);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_post])(group, assert, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_post];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_post, BK_C, 0, 5), __builtin_return_address(0));
@@ -1009,7 +1009,7 @@ BK_ENTRY int efg_MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 BK_ENTRY int efg_MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
 {
     typedef int (*const real_fn)(MPI_Win, int, void *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_set_attr])(win, win_keyval, attribute_val);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_set_attr];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_set_attr, BK_C, 0, 4), __builtin_return_address(0));
@@ -1027,7 +1027,7 @@ BK_ENTRY int efg_MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_v
 BK_ENTRY int efg_MPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
 {
     typedef int (*const real_fn)(MPI_Win, MPI_Errhandler);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_set_errhandler])(win, errhandler);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_set_errhandler];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_set_errhandler, BK_C, 0, 4), __builtin_return_address(0));
@@ -1045,7 +1045,7 @@ BK_ENTRY int efg_MPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
 BK_ENTRY int efg_MPI_Win_set_info(MPI_Win win, MPI_Info info)
 {
     typedef int (*const real_fn)(MPI_Win, MPI_Info);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_set_info])(win, info);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_set_info];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_set_info, BK_C, 0, 4), __builtin_return_address(0));
@@ -1063,7 +1063,7 @@ BK_ENTRY int efg_MPI_Win_set_info(MPI_Win win, MPI_Info info)
 BK_ENTRY int efg_MPI_Win_set_name(MPI_Win win, const char *win_name)
 {
     typedef int (*const real_fn)(MPI_Win, const char *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_set_name])(win, win_name);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_set_name];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_set_name, BK_C, 0, 4), __builtin_return_address(0));
@@ -1081,7 +1081,7 @@ BK_ENTRY int efg_MPI_Win_set_name(MPI_Win win, const char *win_name)
 BK_ENTRY int efg_MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
     typedef int (*const real_fn)(MPI_Group, int, MPI_Win);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_start])(group, assert, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_start];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_start, BK_C, 0, 5), __builtin_return_address(0));
@@ -1100,7 +1100,7 @@ BK_ENTRY int efg_MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 BK_ENTRY int efg_MPI_Win_sync(MPI_Win win)
 {
     typedef int (*const real_fn)(MPI_Win);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_sync])(win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_sync];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_sync, BK_C, 0, 3), __builtin_return_address(0));
@@ -1117,7 +1117,7 @@ BK_ENTRY int efg_MPI_Win_sync(MPI_Win win)
 BK_ENTRY int efg_MPI_Win_test(MPI_Win win, int *flag)
 {
     typedef int (*const real_fn)(MPI_Win, int *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_test])(win, flag);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_test];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_test, BK_C, 0, 4), __builtin_return_address(0));
@@ -1139,7 +1139,7 @@ BK_ENTRY int efg_MPI_Win_test(MPI_Win win, int *flag)
 BK_ENTRY int efg_MPI_Win_unlock(int rank, MPI_Win win)
 {
     typedef int (*const real_fn)(int, MPI_Win);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_unlock])(rank, win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_unlock];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_unlock, BK_C, 0, 4), __builtin_return_address(0));
@@ -1157,7 +1157,7 @@ BK_ENTRY int efg_MPI_Win_unlock(int rank, MPI_Win win)
 BK_ENTRY int efg_MPI_Win_unlock_all(MPI_Win win)
 {
     typedef int (*const real_fn)(MPI_Win);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_unlock_all])(win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_unlock_all];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_unlock_all, BK_C, 0, 3), __builtin_return_address(0));
@@ -1174,7 +1174,7 @@ BK_ENTRY int efg_MPI_Win_unlock_all(MPI_Win win)
 BK_ENTRY int efg_MPI_Win_wait(MPI_Win win)
 {
     typedef int (*const real_fn)(MPI_Win);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), __builtin_return_address(0));
     if (bk_unlikely(b == NULL)) return ((real_fn)efg_real[0][EFG_SLOT_MPI_Win_wait])(win);
     const real_fn real = (real_fn)efg_tls.real[EFG_SLOT_MPI_Win_wait];
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_wait, BK_C, 0, 3), __builtin_return_address(0));

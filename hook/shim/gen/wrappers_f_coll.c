@@ -4,7 +4,7 @@
 static __attribute__((noinline)) void f_MPI_Abort(const unsigned how, void *const site, void *comm, void *errorcode, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, errorcode, ierr);
         return;
@@ -31,7 +31,7 @@ BK_ENTRY void efg_mpi_abort_f08(void *comm, void *errorcode, MPI_Fint *ierr) { f
 static __attribute__((noinline)) void f_MPI_Alloc_mem(const unsigned how, void *const site, void *size, void *info, void *baseptr, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(size, info, baseptr, ierr);
         return;
@@ -62,7 +62,7 @@ BK_ENTRY void efg_mpi_alloc_mem_f08(void *size, void *info, void *baseptr, MPI_F
 static __attribute__((noinline)) void f_MPI_Free_mem(const unsigned how, void *const site, void *base, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(base, ierr);
         return;
@@ -91,7 +91,7 @@ BK_ENTRY void efg_mpi_free_mem_f08ts(void *base, MPI_Fint *ierr) { f_MPI_Free_me
 static __attribute__((noinline)) void f_MPI_Pcontrol(const unsigned how, void *const site, void *level, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(level, ierr);
         return;
@@ -114,7 +114,7 @@ BK_ENTRY void efg_mpi_pcontrol_f08(void *level, MPI_Fint *ierr) { f_MPI_Pcontrol
 static __attribute__((noinline)) void f_MPI_Buffer_attach(const unsigned how, void *const site, void *buffer, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buffer, size, ierr);
         return;
@@ -149,7 +149,7 @@ BK_ENTRY void efg_mpi_buffer_attach_f08ts_large(void *buffer, void *size, MPI_Fi
 static __attribute__((noinline)) void f_MPI_Buffer_detach(const unsigned how, void *const site, void *buffer_addr, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buffer_addr, size, ierr);
         return;
@@ -181,7 +181,7 @@ BK_ENTRY void efg_mpi_buffer_detach_f08_large(void *buffer_addr, void *size, MPI
 static __attribute__((noinline)) void f_MPI_Buffer_flush(const unsigned how, void *const site, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(ierr);
         return;
@@ -206,7 +206,7 @@ BK_ENTRY void efg_mpi_buffer_flush_f08(MPI_Fint *ierr) { f_MPI_Buffer_flush(BK_H
 static __attribute__((noinline)) void f_MPI_Allgather(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierr);
         return;
@@ -250,7 +250,7 @@ BK_ENTRY void efg_mpi_allgather_f08ts_large(void *sendbuf, void *sendcount, void
 static __attribute__((noinline)) void f_MPI_Allgatherv(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierr);
         return;
@@ -294,7 +294,7 @@ BK_ENTRY void efg_mpi_allgatherv_f08ts_large(void *sendbuf, void *sendcount, voi
 static __attribute__((noinline)) void f_MPI_Allreduce(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, ierr);
         return;
@@ -337,7 +337,7 @@ BK_ENTRY void efg_mpi_allreduce_f08ts_large(void *sendbuf, void *recvbuf, void *
 static __attribute__((noinline)) void f_MPI_Alltoall(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierr);
         return;
@@ -381,7 +381,7 @@ BK_ENTRY void efg_mpi_alltoall_f08ts_large(void *sendbuf, void *sendcount, void 
 static __attribute__((noinline)) void f_MPI_Alltoallv(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierr);
         return;
@@ -425,7 +425,7 @@ BK_ENTRY void efg_mpi_alltoallv_f08ts_large(void *sendbuf, void *sendcounts, voi
 static __attribute__((noinline)) void f_MPI_Alltoallw(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierr);
         return;
@@ -468,7 +468,7 @@ BK_ENTRY void efg_mpi_alltoallw_f08ts_large(void *sendbuf, void *sendcounts, voi
 static __attribute__((noinline)) void f_MPI_Barrier(const unsigned how, void *const site, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ierr);
         return;
@@ -495,7 +495,7 @@ BK_ENTRY void efg_mpi_barrier_f08(void *comm, MPI_Fint *ierr) { f_MPI_Barrier(BK
 static __attribute__((noinline)) void f_MPI_Bcast(const unsigned how, void *const site, void *buffer, void *count, void *datatype, void *root, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buffer, count, datatype, root, comm, ierr);
         return;
@@ -536,7 +536,7 @@ BK_ENTRY void efg_mpi_bcast_f08ts_large(void *buffer, void *count, void *datatyp
 static __attribute__((noinline)) void f_MPI_Exscan(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, ierr);
         return;
@@ -579,7 +579,7 @@ BK_ENTRY void efg_mpi_exscan_f08ts_large(void *sendbuf, void *recvbuf, void *cou
 static __attribute__((noinline)) void f_MPI_Gather(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierr);
         return;
@@ -626,7 +626,7 @@ BK_ENTRY void efg_mpi_gather_f08ts_large(void *sendbuf, void *sendcount, void *s
 static __attribute__((noinline)) void f_MPI_Gatherv(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierr);
         return;
@@ -673,7 +673,7 @@ BK_ENTRY void efg_mpi_gatherv_f08ts_large(void *sendbuf, void *sendcount, void *
 static __attribute__((noinline)) void f_MPI_Neighbor_allgather(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierr);
         return;
@@ -718,7 +718,7 @@ BK_ENTRY void efg_mpi_neighbor_allgather_f08ts_large(void *sendbuf, void *sendco
 static __attribute__((noinline)) void f_MPI_Neighbor_allgatherv(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierr);
         return;
@@ -763,7 +763,7 @@ BK_ENTRY void efg_mpi_neighbor_allgatherv_f08ts_large(void *sendbuf, void *sendc
 static __attribute__((noinline)) void f_MPI_Neighbor_alltoall(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierr);
         return;
@@ -808,7 +808,7 @@ BK_ENTRY void efg_mpi_neighbor_alltoall_f08ts_large(void *sendbuf, void *sendcou
 static __attribute__((noinline)) void f_MPI_Neighbor_alltoallv(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, ierr);
         return;
@@ -853,7 +853,7 @@ BK_ENTRY void efg_mpi_neighbor_alltoallv_f08ts_large(void *sendbuf, void *sendco
 static __attribute__((noinline)) void f_MPI_Neighbor_alltoallw(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierr);
         return;
@@ -896,7 +896,7 @@ BK_ENTRY void efg_mpi_neighbor_alltoallw_f08ts_large(void *sendbuf, void *sendco
 static __attribute__((noinline)) void f_MPI_Reduce(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, root, comm, ierr);
         return;
@@ -940,7 +940,7 @@ BK_ENTRY void efg_mpi_reduce_f08ts_large(void *sendbuf, void *recvbuf, void *cou
 static __attribute__((noinline)) void f_MPI_Reduce_scatter(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierr);
         return;
@@ -982,7 +982,7 @@ BK_ENTRY void efg_mpi_reduce_scatter_f08ts_large(void *sendbuf, void *recvbuf, v
 static __attribute__((noinline)) void f_MPI_Reduce_scatter_block(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, recvcount, datatype, op, comm, ierr);
         return;
@@ -1025,7 +1025,7 @@ BK_ENTRY void efg_mpi_reduce_scatter_block_f08ts_large(void *sendbuf, void *recv
 static __attribute__((noinline)) void f_MPI_Scan(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, ierr);
         return;
@@ -1068,7 +1068,7 @@ BK_ENTRY void efg_mpi_scan_f08ts_large(void *sendbuf, void *recvbuf, void *count
 static __attribute__((noinline)) void f_MPI_Scatter(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierr);
         return;
@@ -1115,7 +1115,7 @@ BK_ENTRY void efg_mpi_scatter_f08ts_large(void *sendbuf, void *sendcount, void *
 static __attribute__((noinline)) void f_MPI_Scatterv(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierr);
         return;
@@ -1162,7 +1162,7 @@ BK_ENTRY void efg_mpi_scatterv_f08ts_large(void *sendbuf, void *sendcounts, void
 static __attribute__((noinline)) void f_MPI_Close_port(const unsigned how, void *const site, void *port_name, MPI_Fint *ierr, size_t port_name_len)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(port_name, ierr, port_name_len);
         return;
@@ -1188,7 +1188,7 @@ BK_ENTRY void efg_mpi_close_port_f08(void *port_name, MPI_Fint *ierr, size_t por
 static __attribute__((noinline)) void f_MPI_Comm_attach_buffer(const unsigned how, void *const site, void *comm, void *buffer, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, buffer, size, ierr);
         return;
@@ -1225,7 +1225,7 @@ BK_ENTRY void efg_mpi_comm_attach_buffer_f08ts_large(void *comm, void *buffer, v
 static __attribute__((noinline)) void f_MPI_Comm_call_errhandler(const unsigned how, void *const site, void *comm, void *errorcode, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, errorcode, ierr);
         return;
@@ -1254,7 +1254,7 @@ BK_ENTRY void efg_mpi_comm_call_errhandler_f08(void *comm, void *errorcode, MPI_
 static __attribute__((noinline)) void f_MPI_Comm_detach_buffer(const unsigned how, void *const site, void *comm, void *buffer_addr, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, buffer_addr, size, ierr);
         return;
@@ -1288,7 +1288,7 @@ BK_ENTRY void efg_mpi_comm_detach_buffer_f08_large(void *comm, void *buffer_addr
 static __attribute__((noinline)) void f_MPI_Comm_disconnect(const unsigned how, void *const site, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ierr);
         return;
@@ -1318,7 +1318,7 @@ BK_ENTRY void efg_mpi_comm_disconnect_f08(void *comm, MPI_Fint *ierr) { f_MPI_Co
 static __attribute__((noinline)) void f_MPI_Comm_flush_buffer(const unsigned how, void *const site, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ierr);
         return;
@@ -1345,7 +1345,7 @@ BK_ENTRY void efg_mpi_comm_flush_buffer_f08(void *comm, MPI_Fint *ierr) { f_MPI_
 static __attribute__((noinline)) void f_MPI_Comm_free(const unsigned how, void *const site, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ierr);
         return;
@@ -1375,7 +1375,7 @@ BK_ENTRY void efg_mpi_comm_free_f08(void *comm, MPI_Fint *ierr) { f_MPI_Comm_fre
 static __attribute__((noinline)) void f_MPI_Comm_set_info(const unsigned how, void *const site, void *comm, void *info, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, info, ierr);
         return;
@@ -1404,7 +1404,7 @@ BK_ENTRY void efg_mpi_comm_set_info_f08(void *comm, void *info, MPI_Fint *ierr) 
 static __attribute__((noinline)) void f_MPI_Lookup_name(const unsigned how, void *const site, void *service_name, void *info, void *port_name, MPI_Fint *ierr, size_t service_name_len, size_t port_name_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(service_name, info, port_name, ierr, service_name_len, port_name_len);
         return;
@@ -1432,7 +1432,7 @@ BK_ENTRY void efg_mpi_lookup_name_f08(void *service_name, void *info, void *port
 static __attribute__((noinline)) void f_MPI_Open_port(const unsigned how, void *const site, void *info, void *port_name, MPI_Fint *ierr, size_t port_name_len)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, port_name, ierr, port_name_len);
         return;
@@ -1459,7 +1459,7 @@ BK_ENTRY void efg_mpi_open_port_f08(void *info, void *port_name, MPI_Fint *ierr,
 static __attribute__((noinline)) void f_MPI_Publish_name(const unsigned how, void *const site, void *service_name, void *info, void *port_name, MPI_Fint *ierr, size_t service_name_len, size_t port_name_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(service_name, info, port_name, ierr, service_name_len, port_name_len);
         return;
@@ -1488,7 +1488,7 @@ BK_ENTRY void efg_mpi_publish_name_f08(void *service_name, void *info, void *por
 static __attribute__((noinline)) void f_MPI_Unpublish_name(const unsigned how, void *const site, void *service_name, void *info, void *port_name, MPI_Fint *ierr, size_t service_name_len, size_t port_name_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(service_name, info, port_name, ierr, service_name_len, port_name_len);
         return;
@@ -1517,7 +1517,7 @@ BK_ENTRY void efg_mpi_unpublish_name_f08(void *service_name, void *info, void *p
 static __attribute__((noinline)) void f_MPI_Cart_map(const unsigned how, void *const site, void *comm, void *ndims, void *dims, void *periods, void *newrank, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ndims, dims, periods, newrank, ierr);
         return;
@@ -1553,7 +1553,7 @@ BK_ENTRY void efg_mpi_cart_map_f08(void *comm, void *ndims, void *dims, void *pe
 static __attribute__((noinline)) void f_MPI_Graph_map(const unsigned how, void *const site, void *comm, void *nnodes, void *index, void *edges, void *newrank, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, nnodes, index, edges, newrank, ierr);
         return;
@@ -1589,7 +1589,7 @@ BK_ENTRY void efg_mpi_graph_map_f08(void *comm, void *nnodes, void *index, void 
 static __attribute__((noinline)) void f_MPI_Pack(const unsigned how, void *const site, void *inbuf, void *incount, void *datatype, void *outbuf, void *outsize, void *position, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(inbuf, incount, datatype, outbuf, outsize, position, comm, ierr);
         return;
@@ -1639,7 +1639,7 @@ BK_ENTRY void efg_mpi_pack_f08ts_large(void *inbuf, void *incount, void *datatyp
 static __attribute__((noinline)) void f_MPI_Pack_external(const unsigned how, void *const site, void *datarep, void *inbuf, void *incount, void *datatype, void *outbuf, void *outsize, void *position, MPI_Fint *ierr, size_t datarep_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierr, datarep_len);
         return;
@@ -1688,7 +1688,7 @@ BK_ENTRY void efg_mpi_pack_external_f08ts_large(void *datarep, void *inbuf, void
 static __attribute__((noinline)) void f_MPI_Unpack(const unsigned how, void *const site, void *inbuf, void *insize, void *position, void *outbuf, void *outcount, void *datatype, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(inbuf, insize, position, outbuf, outcount, datatype, comm, ierr);
         return;
@@ -1738,7 +1738,7 @@ BK_ENTRY void efg_mpi_unpack_f08ts_large(void *inbuf, void *insize, void *positi
 static __attribute__((noinline)) void f_MPI_Unpack_external(const unsigned how, void *const site, void *datarep, void *inbuf, void *insize, void *position, void *outbuf, void *outcount, void *datatype, MPI_Fint *ierr, size_t datarep_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierr, datarep_len);
         return;
@@ -1787,7 +1787,7 @@ BK_ENTRY void efg_mpi_unpack_external_f08ts_large(void *datarep, void *inbuf, vo
 static __attribute__((noinline)) void f_MPI_Reduce_local(const unsigned how, void *const site, void *inbuf, void *inoutbuf, void *count, void *datatype, void *op, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(inbuf, inoutbuf, count, datatype, op, ierr);
         return;
@@ -1828,7 +1828,7 @@ BK_ENTRY void efg_mpi_reduce_local_f08ts_large(void *inbuf, void *inoutbuf, void
 static __attribute__((noinline)) void f_MPI_Session_attach_buffer(const unsigned how, void *const site, void *session, void *buffer, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, buffer, size, ierr);
         return;
@@ -1865,7 +1865,7 @@ BK_ENTRY void efg_mpi_session_attach_buffer_f08ts_large(void *session, void *buf
 static __attribute__((noinline)) void f_MPI_Session_call_errhandler(const unsigned how, void *const site, void *session, void *errorcode, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, errorcode, ierr);
         return;
@@ -1894,7 +1894,7 @@ BK_ENTRY void efg_mpi_session_call_errhandler_f08(void *session, void *errorcode
 static __attribute__((noinline)) void f_MPI_Session_detach_buffer(const unsigned how, void *const site, void *session, void *buffer_addr, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, buffer_addr, size, ierr);
         return;
@@ -1928,7 +1928,7 @@ BK_ENTRY void efg_mpi_session_detach_buffer_f08_large(void *session, void *buffe
 static __attribute__((noinline)) void f_MPI_Session_finalize(const unsigned how, void *const site, void *session, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, ierr);
         return;
@@ -1959,7 +1959,7 @@ BK_ENTRY void efg_mpi_session_finalize_f08(void *session, MPI_Fint *ierr) { f_MP
 static __attribute__((noinline)) void f_MPI_Session_flush_buffer(const unsigned how, void *const site, void *session, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, ierr);
         return;
@@ -1986,7 +1986,7 @@ BK_ENTRY void efg_mpi_session_flush_buffer_f08(void *session, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPI_Session_init(const unsigned how, void *const site, void *info, void *errhandler, void *session, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, errhandler, session, ierr);
         return;
@@ -2023,7 +2023,7 @@ BK_ENTRY void efg_mpi_session_init_f08(void *info, void *errhandler, void *sessi
 static __attribute__((noinline)) void f_MPI_File_delete(const unsigned how, void *const site, void *filename, void *info, MPI_Fint *ierr, size_t filename_len)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(filename, info, ierr, filename_len);
         return;
@@ -2051,7 +2051,7 @@ BK_ENTRY void efg_mpi_file_delete_f08(void *filename, void *info, MPI_Fint *ierr
 static __attribute__((noinline)) void f_MPIX_Comm_agree(const unsigned how, void *const site, void *comm, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, flag, ierr);
         return;
@@ -2085,7 +2085,7 @@ BK_ENTRY void efg_mpix_comm_agree_f08(void *comm, void *flag, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPIX_Comm_failure_ack(const unsigned how, void *const site, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ierr);
         return;
@@ -2112,7 +2112,7 @@ BK_ENTRY void efg_mpix_comm_failure_ack_f08(void *comm, MPI_Fint *ierr) { f_MPIX
 static __attribute__((noinline)) void f_MPIX_Comm_failure_get_acked(const unsigned how, void *const site, void *comm, void *failedgrp, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, failedgrp, ierr);
         return;
@@ -2144,7 +2144,7 @@ BK_ENTRY void efg_mpix_comm_failure_get_acked_f08(void *comm, void *failedgrp, M
 static __attribute__((noinline)) void f_MPIX_Comm_revoke(const unsigned how, void *const site, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ierr);
         return;

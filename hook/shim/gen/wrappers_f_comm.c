@@ -5,7 +5,7 @@
 static __attribute__((noinline)) void f_MPI_Comm_accept(const unsigned how, void *const site, void *port_name, void *info, void *root, void *comm, void *newcomm, MPI_Fint *ierr, size_t port_name_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(port_name, info, root, comm, newcomm, ierr, port_name_len);
         return;
@@ -42,7 +42,7 @@ BK_ENTRY void efg_mpi_comm_accept_f08(void *port_name, void *info, void *root, v
 static __attribute__((noinline)) void f_MPI_Comm_connect(const unsigned how, void *const site, void *port_name, void *info, void *root, void *comm, void *newcomm, MPI_Fint *ierr, size_t port_name_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(port_name, info, root, comm, newcomm, ierr, port_name_len);
         return;
@@ -79,7 +79,7 @@ BK_ENTRY void efg_mpi_comm_connect_f08(void *port_name, void *info, void *root, 
 static __attribute__((noinline)) void f_MPI_Comm_create(const unsigned how, void *const site, void *comm, void *group, void *newcomm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, group, newcomm, ierr);
         return;
@@ -113,7 +113,7 @@ BK_ENTRY void efg_mpi_comm_create_f08(void *comm, void *group, void *newcomm, MP
 static __attribute__((noinline)) void f_MPI_Comm_create_from_group(const unsigned how, void *const site, void *group, void *stringtag, void *info, void *errhandler, void *newcomm, MPI_Fint *ierr, size_t stringtag_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, stringtag, info, errhandler, newcomm, ierr, stringtag_len);
         return;
@@ -150,7 +150,7 @@ BK_ENTRY void efg_mpi_comm_create_from_group_f08(void *group, void *stringtag, v
 static __attribute__((noinline)) void f_MPI_Comm_create_group(const unsigned how, void *const site, void *comm, void *group, void *tag, void *newcomm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, group, tag, newcomm, ierr);
         return;
@@ -186,7 +186,7 @@ BK_ENTRY void efg_mpi_comm_create_group_f08(void *comm, void *group, void *tag, 
 static __attribute__((noinline)) void f_MPI_Comm_dup(const unsigned how, void *const site, void *comm, void *newcomm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, newcomm, ierr);
         return;
@@ -218,7 +218,7 @@ BK_ENTRY void efg_mpi_comm_dup_f08(void *comm, void *newcomm, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPI_Comm_dup_with_info(const unsigned how, void *const site, void *comm, void *info, void *newcomm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, info, newcomm, ierr);
         return;
@@ -252,7 +252,7 @@ BK_ENTRY void efg_mpi_comm_dup_with_info_f08(void *comm, void *info, void *newco
 static __attribute__((noinline)) void f_MPI_Comm_get_parent(const unsigned how, void *const site, void *parent, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(parent, ierr);
         return;
@@ -282,7 +282,7 @@ BK_ENTRY void efg_mpi_comm_get_parent_f08(void *parent, MPI_Fint *ierr) { f_MPI_
 static __attribute__((noinline)) void f_MPI_Comm_idup(const unsigned how, void *const site, void *comm, void *newcomm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, newcomm, request, ierr);
         return;
@@ -318,7 +318,7 @@ BK_ENTRY void efg_mpi_comm_idup_f08(void *comm, void *newcomm, void *request, MP
 static __attribute__((noinline)) void f_MPI_Comm_idup_with_info(const unsigned how, void *const site, void *comm, void *info, void *newcomm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, info, newcomm, request, ierr);
         return;
@@ -356,7 +356,7 @@ BK_ENTRY void efg_mpi_comm_idup_with_info_f08(void *comm, void *info, void *newc
 static __attribute__((noinline)) void f_MPI_Comm_join(const unsigned how, void *const site, void *fd, void *intercomm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fd, intercomm, ierr);
         return;
@@ -388,7 +388,7 @@ BK_ENTRY void efg_mpi_comm_join_f08(void *fd, void *intercomm, MPI_Fint *ierr) {
 static __attribute__((noinline)) void f_MPI_Comm_spawn(const unsigned how, void *const site, void *command, void *argv, void *maxprocs, void *info, void *root, void *comm, void *intercomm, void *array_of_errcodes, MPI_Fint *ierr, size_t command_len, size_t argv_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *, size_t, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, ierr, command_len, argv_len);
         return;
@@ -430,7 +430,7 @@ BK_ENTRY void efg_mpi_comm_spawn_f08(void *command, void *argv, void *maxprocs, 
 static __attribute__((noinline)) void f_MPI_Comm_spawn_multiple(const unsigned how, void *const site, void *count, void *array_of_commands, void *array_of_argv, void *array_of_maxprocs, void *array_of_info, void *root, void *comm, void *intercomm, void *array_of_errcodes, MPI_Fint *ierr, size_t array_of_commands_len, size_t array_of_argv_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *, size_t, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes, ierr, array_of_commands_len, array_of_argv_len);
         return;
@@ -472,7 +472,7 @@ BK_ENTRY void efg_mpi_comm_spawn_multiple_f08(void *count, void *array_of_comman
 static __attribute__((noinline)) void f_MPI_Comm_split(const unsigned how, void *const site, void *comm, void *color, void *key, void *newcomm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, color, key, newcomm, ierr);
         return;
@@ -508,7 +508,7 @@ BK_ENTRY void efg_mpi_comm_split_f08(void *comm, void *color, void *key, void *n
 static __attribute__((noinline)) void f_MPI_Comm_split_type(const unsigned how, void *const site, void *comm, void *split_type, void *key, void *info, void *newcomm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, split_type, key, info, newcomm, ierr);
         return;
@@ -546,7 +546,7 @@ BK_ENTRY void efg_mpi_comm_split_type_f08(void *comm, void *split_type, void *ke
 static __attribute__((noinline)) void f_MPI_Intercomm_create(const unsigned how, void *const site, void *local_comm, void *local_leader, void *peer_comm, void *remote_leader, void *tag, void *newintercomm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm, ierr);
         return;
@@ -586,7 +586,7 @@ BK_ENTRY void efg_mpi_intercomm_create_f08(void *local_comm, void *local_leader,
 static __attribute__((noinline)) void f_MPI_Intercomm_create_from_groups(const unsigned how, void *const site, void *local_group, void *local_leader, void *remote_group, void *remote_leader, void *stringtag, void *info, void *errhandler, void *newintercomm, MPI_Fint *ierr, size_t stringtag_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm, ierr, stringtag_len);
         return;
@@ -629,7 +629,7 @@ BK_ENTRY void efg_mpi_intercomm_create_from_groups_f08(void *local_group, void *
 static __attribute__((noinline)) void f_MPI_Intercomm_merge(const unsigned how, void *const site, void *intercomm, void *high, void *newintracomm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(intercomm, high, newintracomm, ierr);
         return;
@@ -663,7 +663,7 @@ BK_ENTRY void efg_mpi_intercomm_merge_f08(void *intercomm, void *high, void *new
 static __attribute__((noinline)) void f_MPI_Cart_create(const unsigned how, void *const site, void *comm_old, void *ndims, void *dims, void *periods, void *reorder, void *comm_cart, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm_old, ndims, dims, periods, reorder, comm_cart, ierr);
         return;
@@ -701,7 +701,7 @@ BK_ENTRY void efg_mpi_cart_create_f08(void *comm_old, void *ndims, void *dims, v
 static __attribute__((noinline)) void f_MPI_Cart_sub(const unsigned how, void *const site, void *comm, void *remain_dims, void *newcomm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, remain_dims, newcomm, ierr);
         return;
@@ -734,7 +734,7 @@ BK_ENTRY void efg_mpi_cart_sub_f08(void *comm, void *remain_dims, void *newcomm,
 static __attribute__((noinline)) void f_MPI_Dist_graph_create(const unsigned how, void *const site, void *comm_old, void *n, void *sources, void *degrees, void *destinations, void *weights, void *info, void *reorder, void *comm_dist_graph, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph, ierr);
         return;
@@ -776,7 +776,7 @@ BK_ENTRY void efg_mpi_dist_graph_create_f08(void *comm_old, void *n, void *sourc
 static __attribute__((noinline)) void f_MPI_Dist_graph_create_adjacent(const unsigned how, void *const site, void *comm_old, void *indegree, void *sources, void *sourceweights, void *outdegree, void *destinations, void *destweights, void *info, void *reorder, void *comm_dist_graph, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph, ierr);
         return;
@@ -820,7 +820,7 @@ BK_ENTRY void efg_mpi_dist_graph_create_adjacent_f08(void *comm_old, void *indeg
 static __attribute__((noinline)) void f_MPI_Graph_create(const unsigned how, void *const site, void *comm_old, void *nnodes, void *index, void *edges, void *reorder, void *comm_graph, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm_old, nnodes, index, edges, reorder, comm_graph, ierr);
         return;
@@ -858,7 +858,7 @@ BK_ENTRY void efg_mpi_graph_create_f08(void *comm_old, void *nnodes, void *index
 static __attribute__((noinline)) void f_MPIX_Comm_shrink(const unsigned how, void *const site, void *comm, void *newcomm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, newcomm, ierr);
         return;

@@ -5,7 +5,7 @@
 static __attribute__((noinline)) void f_MPI_Finalize(const unsigned how, void *const site, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(ierr);
         return;
@@ -31,7 +31,7 @@ BK_ENTRY void efg_mpi_finalize_f08(MPI_Fint *ierr) { f_MPI_Finalize(BK_HOW(EFG_S
 static __attribute__((noinline)) void f_MPI_Init(const unsigned how, void *const site, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(ierr);
         return;
@@ -57,7 +57,7 @@ BK_ENTRY void efg_mpi_init_f08(MPI_Fint *ierr) { f_MPI_Init(BK_HOW(EFG_SLOT_mpi_
 static __attribute__((noinline)) void f_MPI_Init_thread(const unsigned how, void *const site, void *required, void *provided, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(required, provided, ierr);
         return;

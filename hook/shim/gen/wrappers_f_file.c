@@ -5,7 +5,7 @@
 static __attribute__((noinline)) void f_MPI_File_call_errhandler(const unsigned how, void *const site, void *fh, void *errorcode, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, errorcode, ierr);
         return;
@@ -34,7 +34,7 @@ BK_ENTRY void efg_mpi_file_call_errhandler_f08(void *fh, void *errorcode, MPI_Fi
 static __attribute__((noinline)) void f_MPI_File_close(const unsigned how, void *const site, void *fh, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, ierr);
         return;
@@ -64,7 +64,7 @@ BK_ENTRY void efg_mpi_file_close_f08(void *fh, MPI_Fint *ierr) { f_MPI_File_clos
 static __attribute__((noinline)) void f_MPI_File_get_errhandler(const unsigned how, void *const site, void *file, void *errhandler, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(file, errhandler, ierr);
         return;
@@ -97,7 +97,7 @@ BK_ENTRY void efg_mpi_file_get_errhandler_f08(void *file, void *errhandler, MPI_
 static __attribute__((noinline)) void f_MPI_File_get_group(const unsigned how, void *const site, void *fh, void *group, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, group, ierr);
         return;
@@ -129,7 +129,7 @@ BK_ENTRY void efg_mpi_file_get_group_f08(void *fh, void *group, MPI_Fint *ierr) 
 static __attribute__((noinline)) void f_MPI_File_get_info(const unsigned how, void *const site, void *fh, void *info_used, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, info_used, ierr);
         return;
@@ -162,7 +162,7 @@ BK_ENTRY void efg_mpi_file_get_info_f08(void *fh, void *info_used, MPI_Fint *ier
 static __attribute__((noinline)) void f_MPI_File_get_view(const unsigned how, void *const site, void *fh, void *disp, void *etype, void *filetype, void *datarep, MPI_Fint *ierr, size_t datarep_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, disp, etype, filetype, datarep, ierr, datarep_len);
         return;
@@ -198,7 +198,7 @@ BK_ENTRY void efg_mpi_file_get_view_f08(void *fh, void *disp, void *etype, void 
 static __attribute__((noinline)) void f_MPI_File_iread(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, request, ierr);
         return;
@@ -244,7 +244,7 @@ BK_ENTRY void efg_mpi_file_iread_f08ts_large(void *fh, void *buf, void *count, v
 static __attribute__((noinline)) void f_MPI_File_iread_all(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, request, ierr);
         return;
@@ -290,7 +290,7 @@ BK_ENTRY void efg_mpi_file_iread_all_f08ts_large(void *fh, void *buf, void *coun
 static __attribute__((noinline)) void f_MPI_File_iread_at(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, request, ierr);
         return;
@@ -338,7 +338,7 @@ BK_ENTRY void efg_mpi_file_iread_at_f08ts_large(void *fh, void *offset, void *bu
 static __attribute__((noinline)) void f_MPI_File_iread_at_all(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, request, ierr);
         return;
@@ -386,7 +386,7 @@ BK_ENTRY void efg_mpi_file_iread_at_all_f08ts_large(void *fh, void *offset, void
 static __attribute__((noinline)) void f_MPI_File_iread_shared(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, request, ierr);
         return;
@@ -432,7 +432,7 @@ BK_ENTRY void efg_mpi_file_iread_shared_f08ts_large(void *fh, void *buf, void *c
 static __attribute__((noinline)) void f_MPI_File_iwrite(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, request, ierr);
         return;
@@ -478,7 +478,7 @@ BK_ENTRY void efg_mpi_file_iwrite_f08ts_large(void *fh, void *buf, void *count, 
 static __attribute__((noinline)) void f_MPI_File_iwrite_all(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, request, ierr);
         return;
@@ -524,7 +524,7 @@ BK_ENTRY void efg_mpi_file_iwrite_all_f08ts_large(void *fh, void *buf, void *cou
 static __attribute__((noinline)) void f_MPI_File_iwrite_at(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, request, ierr);
         return;
@@ -572,7 +572,7 @@ BK_ENTRY void efg_mpi_file_iwrite_at_f08ts_large(void *fh, void *offset, void *b
 static __attribute__((noinline)) void f_MPI_File_iwrite_at_all(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, request, ierr);
         return;
@@ -620,7 +620,7 @@ BK_ENTRY void efg_mpi_file_iwrite_at_all_f08ts_large(void *fh, void *offset, voi
 static __attribute__((noinline)) void f_MPI_File_iwrite_shared(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, request, ierr);
         return;
@@ -666,7 +666,7 @@ BK_ENTRY void efg_mpi_file_iwrite_shared_f08ts_large(void *fh, void *buf, void *
 static __attribute__((noinline)) void f_MPI_File_open(const unsigned how, void *const site, void *comm, void *filename, void *amode, void *info, void *fh, MPI_Fint *ierr, size_t filename_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, filename, amode, info, fh, ierr, filename_len);
         return;
@@ -703,7 +703,7 @@ BK_ENTRY void efg_mpi_file_open_f08(void *comm, void *filename, void *amode, voi
 static __attribute__((noinline)) void f_MPI_File_preallocate(const unsigned how, void *const site, void *fh, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, size, ierr);
         return;
@@ -732,7 +732,7 @@ BK_ENTRY void efg_mpi_file_preallocate_f08(void *fh, void *size, MPI_Fint *ierr)
 static __attribute__((noinline)) void f_MPI_File_read(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
@@ -777,7 +777,7 @@ BK_ENTRY void efg_mpi_file_read_f08ts_large(void *fh, void *buf, void *count, vo
 static __attribute__((noinline)) void f_MPI_File_read_all(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
@@ -822,7 +822,7 @@ BK_ENTRY void efg_mpi_file_read_all_f08ts_large(void *fh, void *buf, void *count
 static __attribute__((noinline)) void f_MPI_File_read_all_begin(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, ierr);
         return;
@@ -861,7 +861,7 @@ BK_ENTRY void efg_mpi_file_read_all_begin_f08ts_large(void *fh, void *buf, void 
 static __attribute__((noinline)) void f_MPI_File_read_all_end(const unsigned how, void *const site, void *fh, void *buf, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, status, ierr);
         return;
@@ -898,7 +898,7 @@ BK_ENTRY void efg_mpi_file_read_all_end_f08ts(void *fh, void *buf, void *status,
 static __attribute__((noinline)) void f_MPI_File_read_at(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, status, ierr);
         return;
@@ -945,7 +945,7 @@ BK_ENTRY void efg_mpi_file_read_at_f08ts_large(void *fh, void *offset, void *buf
 static __attribute__((noinline)) void f_MPI_File_read_at_all(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, status, ierr);
         return;
@@ -992,7 +992,7 @@ BK_ENTRY void efg_mpi_file_read_at_all_f08ts_large(void *fh, void *offset, void 
 static __attribute__((noinline)) void f_MPI_File_read_at_all_begin(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, ierr);
         return;
@@ -1033,7 +1033,7 @@ BK_ENTRY void efg_mpi_file_read_at_all_begin_f08ts_large(void *fh, void *offset,
 static __attribute__((noinline)) void f_MPI_File_read_at_all_end(const unsigned how, void *const site, void *fh, void *buf, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, status, ierr);
         return;
@@ -1070,7 +1070,7 @@ BK_ENTRY void efg_mpi_file_read_at_all_end_f08ts(void *fh, void *buf, void *stat
 static __attribute__((noinline)) void f_MPI_File_read_ordered(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
@@ -1115,7 +1115,7 @@ BK_ENTRY void efg_mpi_file_read_ordered_f08ts_large(void *fh, void *buf, void *c
 static __attribute__((noinline)) void f_MPI_File_read_ordered_begin(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, ierr);
         return;
@@ -1154,7 +1154,7 @@ BK_ENTRY void efg_mpi_file_read_ordered_begin_f08ts_large(void *fh, void *buf, v
 static __attribute__((noinline)) void f_MPI_File_read_ordered_end(const unsigned how, void *const site, void *fh, void *buf, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, status, ierr);
         return;
@@ -1191,7 +1191,7 @@ BK_ENTRY void efg_mpi_file_read_ordered_end_f08ts(void *fh, void *buf, void *sta
 static __attribute__((noinline)) void f_MPI_File_read_shared(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
@@ -1236,7 +1236,7 @@ BK_ENTRY void efg_mpi_file_read_shared_f08ts_large(void *fh, void *buf, void *co
 static __attribute__((noinline)) void f_MPI_File_seek(const unsigned how, void *const site, void *fh, void *offset, void *whence, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, whence, ierr);
         return;
@@ -1267,7 +1267,7 @@ BK_ENTRY void efg_mpi_file_seek_f08(void *fh, void *offset, void *whence, MPI_Fi
 static __attribute__((noinline)) void f_MPI_File_seek_shared(const unsigned how, void *const site, void *fh, void *offset, void *whence, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, whence, ierr);
         return;
@@ -1298,7 +1298,7 @@ BK_ENTRY void efg_mpi_file_seek_shared_f08(void *fh, void *offset, void *whence,
 static __attribute__((noinline)) void f_MPI_File_set_atomicity(const unsigned how, void *const site, void *fh, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, flag, ierr);
         return;
@@ -1327,7 +1327,7 @@ BK_ENTRY void efg_mpi_file_set_atomicity_f08(void *fh, void *flag, MPI_Fint *ier
 static __attribute__((noinline)) void f_MPI_File_set_errhandler(const unsigned how, void *const site, void *file, void *errhandler, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(file, errhandler, ierr);
         return;
@@ -1356,7 +1356,7 @@ BK_ENTRY void efg_mpi_file_set_errhandler_f08(void *file, void *errhandler, MPI_
 static __attribute__((noinline)) void f_MPI_File_set_info(const unsigned how, void *const site, void *fh, void *info, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, info, ierr);
         return;
@@ -1385,7 +1385,7 @@ BK_ENTRY void efg_mpi_file_set_info_f08(void *fh, void *info, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPI_File_set_size(const unsigned how, void *const site, void *fh, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, size, ierr);
         return;
@@ -1414,7 +1414,7 @@ BK_ENTRY void efg_mpi_file_set_size_f08(void *fh, void *size, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPI_File_set_view(const unsigned how, void *const site, void *fh, void *disp, void *etype, void *filetype, void *datarep, void *info, MPI_Fint *ierr, size_t datarep_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, disp, etype, filetype, datarep, info, ierr, datarep_len);
         return;
@@ -1450,7 +1450,7 @@ BK_ENTRY void efg_mpi_file_set_view_f08(void *fh, void *disp, void *etype, void 
 static __attribute__((noinline)) void f_MPI_File_sync(const unsigned how, void *const site, void *fh, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, ierr);
         return;
@@ -1477,7 +1477,7 @@ BK_ENTRY void efg_mpi_file_sync_f08(void *fh, MPI_Fint *ierr) { f_MPI_File_sync(
 static __attribute__((noinline)) void f_MPI_File_write(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
@@ -1522,7 +1522,7 @@ BK_ENTRY void efg_mpi_file_write_f08ts_large(void *fh, void *buf, void *count, v
 static __attribute__((noinline)) void f_MPI_File_write_all(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
@@ -1567,7 +1567,7 @@ BK_ENTRY void efg_mpi_file_write_all_f08ts_large(void *fh, void *buf, void *coun
 static __attribute__((noinline)) void f_MPI_File_write_all_begin(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, ierr);
         return;
@@ -1606,7 +1606,7 @@ BK_ENTRY void efg_mpi_file_write_all_begin_f08ts_large(void *fh, void *buf, void
 static __attribute__((noinline)) void f_MPI_File_write_all_end(const unsigned how, void *const site, void *fh, void *buf, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, status, ierr);
         return;
@@ -1643,7 +1643,7 @@ BK_ENTRY void efg_mpi_file_write_all_end_f08ts(void *fh, void *buf, void *status
 static __attribute__((noinline)) void f_MPI_File_write_at(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, status, ierr);
         return;
@@ -1690,7 +1690,7 @@ BK_ENTRY void efg_mpi_file_write_at_f08ts_large(void *fh, void *offset, void *bu
 static __attribute__((noinline)) void f_MPI_File_write_at_all(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, status, ierr);
         return;
@@ -1737,7 +1737,7 @@ BK_ENTRY void efg_mpi_file_write_at_all_f08ts_large(void *fh, void *offset, void
 static __attribute__((noinline)) void f_MPI_File_write_at_all_begin(const unsigned how, void *const site, void *fh, void *offset, void *buf, void *count, void *datatype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, buf, count, datatype, ierr);
         return;
@@ -1778,7 +1778,7 @@ BK_ENTRY void efg_mpi_file_write_at_all_begin_f08ts_large(void *fh, void *offset
 static __attribute__((noinline)) void f_MPI_File_write_at_all_end(const unsigned how, void *const site, void *fh, void *buf, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, status, ierr);
         return;
@@ -1815,7 +1815,7 @@ BK_ENTRY void efg_mpi_file_write_at_all_end_f08ts(void *fh, void *buf, void *sta
 static __attribute__((noinline)) void f_MPI_File_write_ordered(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;
@@ -1860,7 +1860,7 @@ BK_ENTRY void efg_mpi_file_write_ordered_f08ts_large(void *fh, void *buf, void *
 static __attribute__((noinline)) void f_MPI_File_write_ordered_begin(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, ierr);
         return;
@@ -1899,7 +1899,7 @@ BK_ENTRY void efg_mpi_file_write_ordered_begin_f08ts_large(void *fh, void *buf, 
 static __attribute__((noinline)) void f_MPI_File_write_ordered_end(const unsigned how, void *const site, void *fh, void *buf, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, status, ierr);
         return;
@@ -1936,7 +1936,7 @@ BK_ENTRY void efg_mpi_file_write_ordered_end_f08ts(void *fh, void *buf, void *st
 static __attribute__((noinline)) void f_MPI_File_write_shared(const unsigned how, void *const site, void *fh, void *buf, void *count, void *datatype, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, buf, count, datatype, status, ierr);
         return;

@@ -5,7 +5,7 @@
 static __attribute__((noinline)) void f_MPI_Iallgather(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr);
         return;
@@ -56,7 +56,7 @@ BK_ENTRY void efg_mpi_iallgather_f08ts_large(void *sendbuf, void *sendcount, voi
 static __attribute__((noinline)) void f_MPI_Iallgatherv(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierr);
         return;
@@ -107,7 +107,7 @@ BK_ENTRY void efg_mpi_iallgatherv_f08ts_large(void *sendbuf, void *sendcount, vo
 static __attribute__((noinline)) void f_MPI_Iallreduce(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, request, ierr);
         return;
@@ -157,7 +157,7 @@ BK_ENTRY void efg_mpi_iallreduce_f08ts_large(void *sendbuf, void *recvbuf, void 
 static __attribute__((noinline)) void f_MPI_Ialltoall(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr);
         return;
@@ -208,7 +208,7 @@ BK_ENTRY void efg_mpi_ialltoall_f08ts_large(void *sendbuf, void *sendcount, void
 static __attribute__((noinline)) void f_MPI_Ialltoallv(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierr);
         return;
@@ -259,7 +259,7 @@ BK_ENTRY void efg_mpi_ialltoallv_f08ts_large(void *sendbuf, void *sendcounts, vo
 static __attribute__((noinline)) void f_MPI_Ialltoallw(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierr);
         return;
@@ -309,7 +309,7 @@ BK_ENTRY void efg_mpi_ialltoallw_f08ts_large(void *sendbuf, void *sendcounts, vo
 static __attribute__((noinline)) void f_MPI_Ibarrier(const unsigned how, void *const site, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, request, ierr);
         return;
@@ -343,7 +343,7 @@ BK_ENTRY void efg_mpi_ibarrier_f08(void *comm, void *request, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPI_Ibcast(const unsigned how, void *const site, void *buffer, void *count, void *datatype, void *root, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buffer, count, datatype, root, comm, request, ierr);
         return;
@@ -391,7 +391,7 @@ BK_ENTRY void efg_mpi_ibcast_f08ts_large(void *buffer, void *count, void *dataty
 static __attribute__((noinline)) void f_MPI_Iexscan(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, request, ierr);
         return;
@@ -441,7 +441,7 @@ BK_ENTRY void efg_mpi_iexscan_f08ts_large(void *sendbuf, void *recvbuf, void *co
 static __attribute__((noinline)) void f_MPI_Igather(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr);
         return;
@@ -495,7 +495,7 @@ BK_ENTRY void efg_mpi_igather_f08ts_large(void *sendbuf, void *sendcount, void *
 static __attribute__((noinline)) void f_MPI_Igatherv(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request, ierr);
         return;
@@ -549,7 +549,7 @@ BK_ENTRY void efg_mpi_igatherv_f08ts_large(void *sendbuf, void *sendcount, void 
 static __attribute__((noinline)) void f_MPI_Ineighbor_allgather(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr);
         return;
@@ -601,7 +601,7 @@ BK_ENTRY void efg_mpi_ineighbor_allgather_f08ts_large(void *sendbuf, void *sendc
 static __attribute__((noinline)) void f_MPI_Ineighbor_allgatherv(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierr);
         return;
@@ -653,7 +653,7 @@ BK_ENTRY void efg_mpi_ineighbor_allgatherv_f08ts_large(void *sendbuf, void *send
 static __attribute__((noinline)) void f_MPI_Ineighbor_alltoall(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierr);
         return;
@@ -705,7 +705,7 @@ BK_ENTRY void efg_mpi_ineighbor_alltoall_f08ts_large(void *sendbuf, void *sendco
 static __attribute__((noinline)) void f_MPI_Ineighbor_alltoallv(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierr);
         return;
@@ -757,7 +757,7 @@ BK_ENTRY void efg_mpi_ineighbor_alltoallv_f08ts_large(void *sendbuf, void *sendc
 static __attribute__((noinline)) void f_MPI_Ineighbor_alltoallw(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierr);
         return;
@@ -807,7 +807,7 @@ BK_ENTRY void efg_mpi_ineighbor_alltoallw_f08ts_large(void *sendbuf, void *sendc
 static __attribute__((noinline)) void f_MPI_Ireduce(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierr);
         return;
@@ -858,7 +858,7 @@ BK_ENTRY void efg_mpi_ireduce_f08ts_large(void *sendbuf, void *recvbuf, void *co
 static __attribute__((noinline)) void f_MPI_Ireduce_scatter(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierr);
         return;
@@ -907,7 +907,7 @@ BK_ENTRY void efg_mpi_ireduce_scatter_f08ts_large(void *sendbuf, void *recvbuf, 
 static __attribute__((noinline)) void f_MPI_Ireduce_scatter_block(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierr);
         return;
@@ -957,7 +957,7 @@ BK_ENTRY void efg_mpi_ireduce_scatter_block_f08ts_large(void *sendbuf, void *rec
 static __attribute__((noinline)) void f_MPI_Iscan(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, request, ierr);
         return;
@@ -1007,7 +1007,7 @@ BK_ENTRY void efg_mpi_iscan_f08ts_large(void *sendbuf, void *recvbuf, void *coun
 static __attribute__((noinline)) void f_MPI_Iscatter(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr);
         return;
@@ -1061,7 +1061,7 @@ BK_ENTRY void efg_mpi_iscatter_f08ts_large(void *sendbuf, void *sendcount, void 
 static __attribute__((noinline)) void f_MPI_Iscatterv(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierr);
         return;

@@ -5,7 +5,7 @@
 static __attribute__((noinline)) void f_MPI_Get_hw_resource_info(const unsigned how, void *const site, void *hw_info, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(hw_info, ierr);
         return;
@@ -36,7 +36,7 @@ BK_ENTRY void efg_mpi_get_hw_resource_info_f08(void *hw_info, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPI_Win_create_errhandler(const unsigned how, void *const site, void *win_errhandler_fn, void *errhandler, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win_errhandler_fn, errhandler, ierr);
         return;
@@ -67,7 +67,7 @@ BK_ENTRY void efg_mpi_win_create_errhandler_f08(void *win_errhandler_fn, void *e
 static __attribute__((noinline)) void f_MPI_Win_create_keyval(const unsigned how, void *const site, void *win_copy_attr_fn, void *win_delete_attr_fn, void *win_keyval, void *extra_state, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state, ierr);
         return;
@@ -98,7 +98,7 @@ BK_ENTRY void efg_mpi_win_create_keyval_f08(void *win_copy_attr_fn, void *win_de
 static __attribute__((noinline)) void f_MPI_Win_free_keyval(const unsigned how, void *const site, void *win_keyval, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win_keyval, ierr);
         return;
@@ -128,7 +128,7 @@ BK_ENTRY void efg_mpi_win_free_keyval_f08(void *win_keyval, MPI_Fint *ierr) { f_
 static __attribute__((noinline)) void f_MPI_Attr_delete(const unsigned how, void *const site, void *comm, void *keyval, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, keyval, ierr);
         return;
@@ -155,7 +155,7 @@ BK_ENTRY void efg_mpi_attr_delete(void *comm, void *keyval, MPI_Fint *ierr) { f_
 static __attribute__((noinline)) void f_MPI_Attr_put(const unsigned how, void *const site, void *comm, void *keyval, void *attribute_val, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, keyval, attribute_val, ierr);
         return;
@@ -182,7 +182,7 @@ BK_ENTRY void efg_mpi_attr_put(void *comm, void *keyval, void *attribute_val, MP
 static __attribute__((noinline)) void f_MPI_Comm_create_errhandler(const unsigned how, void *const site, void *comm_errhandler_fn, void *errhandler, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm_errhandler_fn, errhandler, ierr);
         return;
@@ -213,7 +213,7 @@ BK_ENTRY void efg_mpi_comm_create_errhandler_f08(void *comm_errhandler_fn, void 
 static __attribute__((noinline)) void f_MPI_Comm_create_keyval(const unsigned how, void *const site, void *comm_copy_attr_fn, void *comm_delete_attr_fn, void *comm_keyval, void *extra_state, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state, ierr);
         return;
@@ -244,7 +244,7 @@ BK_ENTRY void efg_mpi_comm_create_keyval_f08(void *comm_copy_attr_fn, void *comm
 static __attribute__((noinline)) void f_MPI_Comm_delete_attr(const unsigned how, void *const site, void *comm, void *comm_keyval, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, comm_keyval, ierr);
         return;
@@ -273,7 +273,7 @@ BK_ENTRY void efg_mpi_comm_delete_attr_f08(void *comm, void *comm_keyval, MPI_Fi
 static __attribute__((noinline)) void f_MPI_Comm_free_keyval(const unsigned how, void *const site, void *comm_keyval, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm_keyval, ierr);
         return;
@@ -303,7 +303,7 @@ BK_ENTRY void efg_mpi_comm_free_keyval_f08(void *comm_keyval, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPI_Comm_get_errhandler(const unsigned how, void *const site, void *comm, void *errhandler, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, errhandler, ierr);
         return;
@@ -336,7 +336,7 @@ BK_ENTRY void efg_mpi_comm_get_errhandler_f08(void *comm, void *errhandler, MPI_
 static __attribute__((noinline)) void f_MPI_Comm_get_info(const unsigned how, void *const site, void *comm, void *info_used, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, info_used, ierr);
         return;
@@ -369,7 +369,7 @@ BK_ENTRY void efg_mpi_comm_get_info_f08(void *comm, void *info_used, MPI_Fint *i
 static __attribute__((noinline)) void f_MPI_Comm_group(const unsigned how, void *const site, void *comm, void *group, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, group, ierr);
         return;
@@ -401,7 +401,7 @@ BK_ENTRY void efg_mpi_comm_group_f08(void *comm, void *group, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPI_Comm_remote_group(const unsigned how, void *const site, void *comm, void *group, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, group, ierr);
         return;
@@ -433,7 +433,7 @@ BK_ENTRY void efg_mpi_comm_remote_group_f08(void *comm, void *group, MPI_Fint *i
 static __attribute__((noinline)) void f_MPI_Comm_set_attr(const unsigned how, void *const site, void *comm, void *comm_keyval, void *attribute_val, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, comm_keyval, attribute_val, ierr);
         return;
@@ -462,7 +462,7 @@ BK_ENTRY void efg_mpi_comm_set_attr_f08(void *comm, void *comm_keyval, void *att
 static __attribute__((noinline)) void f_MPI_Comm_set_errhandler(const unsigned how, void *const site, void *comm, void *errhandler, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, errhandler, ierr);
         return;
@@ -491,7 +491,7 @@ BK_ENTRY void efg_mpi_comm_set_errhandler_f08(void *comm, void *errhandler, MPI_
 static __attribute__((noinline)) void f_MPI_Comm_set_name(const unsigned how, void *const site, void *comm, void *comm_name, MPI_Fint *ierr, size_t comm_name_len)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, comm_name, ierr, comm_name_len);
         return;
@@ -519,7 +519,7 @@ BK_ENTRY void efg_mpi_comm_set_name_f08(void *comm, void *comm_name, MPI_Fint *i
 static __attribute__((noinline)) void f_MPI_Keyval_create(const unsigned how, void *const site, void *copy_fn, void *delete_fn, void *keyval, void *extra_state, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(copy_fn, delete_fn, keyval, extra_state, ierr);
         return;
@@ -548,7 +548,7 @@ BK_ENTRY void efg_mpi_keyval_create(void *copy_fn, void *delete_fn, void *keyval
 static __attribute__((noinline)) void f_MPI_Keyval_free(const unsigned how, void *const site, void *keyval, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(keyval, ierr);
         return;
@@ -576,7 +576,7 @@ BK_ENTRY void efg_mpi_keyval_free(void *keyval, MPI_Fint *ierr) { f_MPI_Keyval_f
 static __attribute__((noinline)) void f_MPI_Group_difference(const unsigned how, void *const site, void *group1, void *group2, void *newgroup, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group1, group2, newgroup, ierr);
         return;
@@ -610,7 +610,7 @@ BK_ENTRY void efg_mpi_group_difference_f08(void *group1, void *group2, void *new
 static __attribute__((noinline)) void f_MPI_Group_excl(const unsigned how, void *const site, void *group, void *n, void *ranks, void *newgroup, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, n, ranks, newgroup, ierr);
         return;
@@ -645,7 +645,7 @@ BK_ENTRY void efg_mpi_group_excl_f08(void *group, void *n, void *ranks, void *ne
 static __attribute__((noinline)) void f_MPI_Group_free(const unsigned how, void *const site, void *group, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, ierr);
         return;
@@ -675,7 +675,7 @@ BK_ENTRY void efg_mpi_group_free_f08(void *group, MPI_Fint *ierr) { f_MPI_Group_
 static __attribute__((noinline)) void f_MPI_Group_from_session_pset(const unsigned how, void *const site, void *session, void *pset_name, void *newgroup, MPI_Fint *ierr, size_t pset_name_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, pset_name, newgroup, ierr, pset_name_len);
         return;
@@ -708,7 +708,7 @@ BK_ENTRY void efg_mpi_group_from_session_pset_f08(void *session, void *pset_name
 static __attribute__((noinline)) void f_MPI_Group_incl(const unsigned how, void *const site, void *group, void *n, void *ranks, void *newgroup, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, n, ranks, newgroup, ierr);
         return;
@@ -743,7 +743,7 @@ BK_ENTRY void efg_mpi_group_incl_f08(void *group, void *n, void *ranks, void *ne
 static __attribute__((noinline)) void f_MPI_Group_intersection(const unsigned how, void *const site, void *group1, void *group2, void *newgroup, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group1, group2, newgroup, ierr);
         return;
@@ -777,7 +777,7 @@ BK_ENTRY void efg_mpi_group_intersection_f08(void *group1, void *group2, void *n
 static __attribute__((noinline)) void f_MPI_Group_range_excl(const unsigned how, void *const site, void *group, void *n, void *ranges, void *newgroup, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, n, ranges, newgroup, ierr);
         return;
@@ -812,7 +812,7 @@ BK_ENTRY void efg_mpi_group_range_excl_f08(void *group, void *n, void *ranges, v
 static __attribute__((noinline)) void f_MPI_Group_range_incl(const unsigned how, void *const site, void *group, void *n, void *ranges, void *newgroup, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, n, ranges, newgroup, ierr);
         return;
@@ -847,7 +847,7 @@ BK_ENTRY void efg_mpi_group_range_incl_f08(void *group, void *n, void *ranges, v
 static __attribute__((noinline)) void f_MPI_Group_union(const unsigned how, void *const site, void *group1, void *group2, void *newgroup, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group1, group2, newgroup, ierr);
         return;
@@ -881,7 +881,7 @@ BK_ENTRY void efg_mpi_group_union_f08(void *group1, void *group2, void *newgroup
 static __attribute__((noinline)) void f_MPI_Type_commit(const unsigned how, void *const site, void *datatype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, ierr);
         return;
@@ -908,7 +908,7 @@ BK_ENTRY void efg_mpi_type_commit_f08(void *datatype, MPI_Fint *ierr) { f_MPI_Ty
 static __attribute__((noinline)) void f_MPI_Type_contiguous(const unsigned how, void *const site, void *count, void *oldtype, void *newtype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, oldtype, newtype, ierr);
         return;
@@ -944,7 +944,7 @@ BK_ENTRY void efg_mpi_type_contiguous_f08_large(void *count, void *oldtype, void
 static __attribute__((noinline)) void f_MPI_Type_create_darray(const unsigned how, void *const site, void *size, void *rank, void *ndims, void *array_of_gsizes, void *array_of_distribs, void *array_of_dargs, void *array_of_psizes, void *order, void *oldtype, void *newtype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype, ierr);
         return;
@@ -990,7 +990,7 @@ BK_ENTRY void efg_mpi_type_create_darray_f08_large(void *size, void *rank, void 
 static __attribute__((noinline)) void f_MPI_Type_create_f90_complex(const unsigned how, void *const site, void *p, void *r, void *newtype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(p, r, newtype, ierr);
         return;
@@ -1024,7 +1024,7 @@ BK_ENTRY void efg_mpi_type_create_f90_complex_f08(void *p, void *r, void *newtyp
 static __attribute__((noinline)) void f_MPI_Type_create_f90_integer(const unsigned how, void *const site, void *r, void *newtype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(r, newtype, ierr);
         return;
@@ -1056,7 +1056,7 @@ BK_ENTRY void efg_mpi_type_create_f90_integer_f08(void *r, void *newtype, MPI_Fi
 static __attribute__((noinline)) void f_MPI_Type_create_f90_real(const unsigned how, void *const site, void *p, void *r, void *newtype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(p, r, newtype, ierr);
         return;
@@ -1090,7 +1090,7 @@ BK_ENTRY void efg_mpi_type_create_f90_real_f08(void *p, void *r, void *newtype, 
 static __attribute__((noinline)) void f_MPI_Type_create_hindexed(const unsigned how, void *const site, void *count, void *array_of_blocklengths, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierr);
         return;
@@ -1128,7 +1128,7 @@ BK_ENTRY void efg_mpi_type_create_hindexed_f08_large(void *count, void *array_of
 static __attribute__((noinline)) void f_MPI_Type_create_hindexed_block(const unsigned how, void *const site, void *count, void *blocklength, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, blocklength, array_of_displacements, oldtype, newtype, ierr);
         return;
@@ -1167,7 +1167,7 @@ BK_ENTRY void efg_mpi_type_create_hindexed_block_f08_large(void *count, void *bl
 static __attribute__((noinline)) void f_MPI_Type_create_hvector(const unsigned how, void *const site, void *count, void *blocklength, void *stride, void *oldtype, void *newtype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, blocklength, stride, oldtype, newtype, ierr);
         return;
@@ -1207,7 +1207,7 @@ BK_ENTRY void efg_mpi_type_create_hvector_f08_large(void *count, void *blockleng
 static __attribute__((noinline)) void f_MPI_Type_create_indexed_block(const unsigned how, void *const site, void *count, void *blocklength, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, blocklength, array_of_displacements, oldtype, newtype, ierr);
         return;
@@ -1246,7 +1246,7 @@ BK_ENTRY void efg_mpi_type_create_indexed_block_f08_large(void *count, void *blo
 static __attribute__((noinline)) void f_MPI_Type_create_keyval(const unsigned how, void *const site, void *type_copy_attr_fn, void *type_delete_attr_fn, void *type_keyval, void *extra_state, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state, ierr);
         return;
@@ -1277,7 +1277,7 @@ BK_ENTRY void efg_mpi_type_create_keyval_f08(void *type_copy_attr_fn, void *type
 static __attribute__((noinline)) void f_MPI_Type_create_resized(const unsigned how, void *const site, void *oldtype, void *lb, void *extent, void *newtype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(oldtype, lb, extent, newtype, ierr);
         return;
@@ -1315,7 +1315,7 @@ BK_ENTRY void efg_mpi_type_create_resized_f08_large(void *oldtype, void *lb, voi
 static __attribute__((noinline)) void f_MPI_Type_create_struct(const unsigned how, void *const site, void *count, void *array_of_blocklengths, void *array_of_displacements, void *array_of_types, void *newtype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype, ierr);
         return;
@@ -1352,7 +1352,7 @@ BK_ENTRY void efg_mpi_type_create_struct_f08_large(void *count, void *array_of_b
 static __attribute__((noinline)) void f_MPI_Type_create_subarray(const unsigned how, void *const site, void *ndims, void *array_of_sizes, void *array_of_subsizes, void *array_of_starts, void *order, void *oldtype, void *newtype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype, ierr);
         return;
@@ -1393,7 +1393,7 @@ BK_ENTRY void efg_mpi_type_create_subarray_f08_large(void *ndims, void *array_of
 static __attribute__((noinline)) void f_MPI_Type_delete_attr(const unsigned how, void *const site, void *datatype, void *type_keyval, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, type_keyval, ierr);
         return;
@@ -1422,7 +1422,7 @@ BK_ENTRY void efg_mpi_type_delete_attr_f08(void *datatype, void *type_keyval, MP
 static __attribute__((noinline)) void f_MPI_Type_dup(const unsigned how, void *const site, void *oldtype, void *newtype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(oldtype, newtype, ierr);
         return;
@@ -1454,7 +1454,7 @@ BK_ENTRY void efg_mpi_type_dup_f08(void *oldtype, void *newtype, MPI_Fint *ierr)
 static __attribute__((noinline)) void f_MPI_Type_free(const unsigned how, void *const site, void *datatype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, ierr);
         return;
@@ -1484,7 +1484,7 @@ BK_ENTRY void efg_mpi_type_free_f08(void *datatype, MPI_Fint *ierr) { f_MPI_Type
 static __attribute__((noinline)) void f_MPI_Type_free_keyval(const unsigned how, void *const site, void *type_keyval, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(type_keyval, ierr);
         return;
@@ -1514,7 +1514,7 @@ BK_ENTRY void efg_mpi_type_free_keyval_f08(void *type_keyval, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPI_Type_get_contents(const unsigned how, void *const site, void *datatype, void *max_integers, void *max_addresses, void *max_datatypes, void *array_of_integers, void *array_of_addresses, void *array_of_datatypes, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes, ierr);
         return;
@@ -1554,7 +1554,7 @@ static __attribute__((noinline)) void f_MPI_Type_get_contents(const unsigned how
 static __attribute__((noinline)) void f_MPI_Type_get_contents_large(const unsigned how, void *const site, void *datatype, void *max_integers, void *max_addresses, void *max_large_counts, void *max_datatypes, void *array_of_integers, void *array_of_addresses, void *array_of_large_counts, void *array_of_datatypes, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes, ierr);
         return;
@@ -1602,7 +1602,7 @@ BK_ENTRY void efg_mpi_type_get_contents_f08_large(void *datatype, void *max_inte
 static __attribute__((noinline)) void f_MPI_Type_get_value_index(const unsigned how, void *const site, void *value_type, void *index_type, void *pair_type, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(value_type, index_type, pair_type, ierr);
         return;
@@ -1636,7 +1636,7 @@ BK_ENTRY void efg_mpi_type_get_value_index_f08(void *value_type, void *index_typ
 static __attribute__((noinline)) void f_MPI_Type_hindexed(const unsigned how, void *const site, void *count, void *array_of_blocklengths, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierr);
         return;
@@ -1670,7 +1670,7 @@ BK_ENTRY void efg_mpi_type_hindexed(void *count, void *array_of_blocklengths, vo
 static __attribute__((noinline)) void f_MPI_Type_hvector(const unsigned how, void *const site, void *count, void *blocklength, void *stride, void *oldtype, void *newtype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, blocklength, stride, oldtype, newtype, ierr);
         return;
@@ -1706,7 +1706,7 @@ BK_ENTRY void efg_mpi_type_hvector(void *count, void *blocklength, void *stride,
 static __attribute__((noinline)) void f_MPI_Type_indexed(const unsigned how, void *const site, void *count, void *array_of_blocklengths, void *array_of_displacements, void *oldtype, void *newtype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierr);
         return;
@@ -1744,7 +1744,7 @@ BK_ENTRY void efg_mpi_type_indexed_f08_large(void *count, void *array_of_blockle
 static __attribute__((noinline)) void f_MPI_Type_match_size(const unsigned how, void *const site, void *typeclass, void *size, void *datatype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(typeclass, size, datatype, ierr);
         return;
@@ -1778,7 +1778,7 @@ BK_ENTRY void efg_mpi_type_match_size_f08(void *typeclass, void *size, void *dat
 static __attribute__((noinline)) void f_MPI_Type_set_attr(const unsigned how, void *const site, void *datatype, void *type_keyval, void *attribute_val, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, type_keyval, attribute_val, ierr);
         return;
@@ -1807,7 +1807,7 @@ BK_ENTRY void efg_mpi_type_set_attr_f08(void *datatype, void *type_keyval, void 
 static __attribute__((noinline)) void f_MPI_Type_set_name(const unsigned how, void *const site, void *datatype, void *type_name, MPI_Fint *ierr, size_t type_name_len)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, type_name, ierr, type_name_len);
         return;
@@ -1835,7 +1835,7 @@ BK_ENTRY void efg_mpi_type_set_name_f08(void *datatype, void *type_name, MPI_Fin
 static __attribute__((noinline)) void f_MPI_Type_struct(const unsigned how, void *const site, void *count, void *array_of_blocklengths, void *array_of_displacements, void *array_of_types, void *newtype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype, ierr);
         return;
@@ -1868,7 +1868,7 @@ BK_ENTRY void efg_mpi_type_struct(void *count, void *array_of_blocklengths, void
 static __attribute__((noinline)) void f_MPI_Type_vector(const unsigned how, void *const site, void *count, void *blocklength, void *stride, void *oldtype, void *newtype, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, blocklength, stride, oldtype, newtype, ierr);
         return;
@@ -1908,7 +1908,7 @@ BK_ENTRY void efg_mpi_type_vector_f08_large(void *count, void *blocklength, void
 static __attribute__((noinline)) void f_MPI_Op_create(const unsigned how, void *const site, void *user_fn, void *commute, void *op, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(user_fn, commute, op, ierr);
         return;
@@ -1942,7 +1942,7 @@ BK_ENTRY void efg_mpi_op_create_f08_large(void *user_fn, void *commute, void *op
 static __attribute__((noinline)) void f_MPI_Op_free(const unsigned how, void *const site, void *op, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(op, ierr);
         return;
@@ -1972,7 +1972,7 @@ BK_ENTRY void efg_mpi_op_free_f08(void *op, MPI_Fint *ierr) { f_MPI_Op_free(BK_H
 static __attribute__((noinline)) void f_MPI_Info_create(const unsigned how, void *const site, void *info, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, ierr);
         return;
@@ -2003,7 +2003,7 @@ BK_ENTRY void efg_mpi_info_create_f08(void *info, MPI_Fint *ierr) { f_MPI_Info_c
 static __attribute__((noinline)) void f_MPI_Info_create_env(const unsigned how, void *const site, void *info, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, ierr);
         return;
@@ -2035,7 +2035,7 @@ BK_ENTRY void efg_mpi_info_create_env_f08(void *info, MPI_Fint *ierr) { f_MPI_In
 static __attribute__((noinline)) void f_MPI_Info_delete(const unsigned how, void *const site, void *info, void *key, MPI_Fint *ierr, size_t key_len)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, key, ierr, key_len);
         return;
@@ -2063,7 +2063,7 @@ BK_ENTRY void efg_mpi_info_delete_f08(void *info, void *key, MPI_Fint *ierr, siz
 static __attribute__((noinline)) void f_MPI_Info_dup(const unsigned how, void *const site, void *info, void *newinfo, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, newinfo, ierr);
         return;
@@ -2096,7 +2096,7 @@ BK_ENTRY void efg_mpi_info_dup_f08(void *info, void *newinfo, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPI_Info_free(const unsigned how, void *const site, void *info, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, ierr);
         return;
@@ -2126,7 +2126,7 @@ BK_ENTRY void efg_mpi_info_free_f08(void *info, MPI_Fint *ierr) { f_MPI_Info_fre
 static __attribute__((noinline)) void f_MPI_Info_set(const unsigned how, void *const site, void *info, void *key, void *value, MPI_Fint *ierr, size_t key_len, size_t value_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, key, value, ierr, key_len, value_len);
         return;
@@ -2155,7 +2155,7 @@ BK_ENTRY void efg_mpi_info_set_f08(void *info, void *key, void *value, MPI_Fint 
 static __attribute__((noinline)) void f_MPI_Add_error_class(const unsigned how, void *const site, void *errorclass, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errorclass, ierr);
         return;
@@ -2185,7 +2185,7 @@ BK_ENTRY void efg_mpi_add_error_class_f08(void *errorclass, MPI_Fint *ierr) { f_
 static __attribute__((noinline)) void f_MPI_Add_error_code(const unsigned how, void *const site, void *errorclass, void *errorcode, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errorclass, errorcode, ierr);
         return;
@@ -2217,7 +2217,7 @@ BK_ENTRY void efg_mpi_add_error_code_f08(void *errorclass, void *errorcode, MPI_
 static __attribute__((noinline)) void f_MPI_Add_error_string(const unsigned how, void *const site, void *errorcode, void *string, MPI_Fint *ierr, size_t string_len)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errorcode, string, ierr, string_len);
         return;
@@ -2245,7 +2245,7 @@ BK_ENTRY void efg_mpi_add_error_string_f08(void *errorcode, void *string, MPI_Fi
 static __attribute__((noinline)) void f_MPI_Errhandler_create(const unsigned how, void *const site, void *comm_errhandler_fn, void *errhandler, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm_errhandler_fn, errhandler, ierr);
         return;
@@ -2274,7 +2274,7 @@ BK_ENTRY void efg_mpi_errhandler_create(void *comm_errhandler_fn, void *errhandl
 static __attribute__((noinline)) void f_MPI_Errhandler_free(const unsigned how, void *const site, void *errhandler, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errhandler, ierr);
         return;
@@ -2304,7 +2304,7 @@ BK_ENTRY void efg_mpi_errhandler_free_f08(void *errhandler, MPI_Fint *ierr) { f_
 static __attribute__((noinline)) void f_MPI_Errhandler_get(const unsigned how, void *const site, void *comm, void *errhandler, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, errhandler, ierr);
         return;
@@ -2335,7 +2335,7 @@ BK_ENTRY void efg_mpi_errhandler_get(void *comm, void *errhandler, MPI_Fint *ier
 static __attribute__((noinline)) void f_MPI_Errhandler_set(const unsigned how, void *const site, void *comm, void *errhandler, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, errhandler, ierr);
         return;
@@ -2362,7 +2362,7 @@ BK_ENTRY void efg_mpi_errhandler_set(void *comm, void *errhandler, MPI_Fint *ier
 static __attribute__((noinline)) void f_MPI_Remove_error_class(const unsigned how, void *const site, void *errorclass, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errorclass, ierr);
         return;
@@ -2389,7 +2389,7 @@ BK_ENTRY void efg_mpi_remove_error_class_f08(void *errorclass, MPI_Fint *ierr) {
 static __attribute__((noinline)) void f_MPI_Remove_error_code(const unsigned how, void *const site, void *errorcode, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errorcode, ierr);
         return;
@@ -2416,7 +2416,7 @@ BK_ENTRY void efg_mpi_remove_error_code_f08(void *errorcode, MPI_Fint *ierr) { f
 static __attribute__((noinline)) void f_MPI_Remove_error_string(const unsigned how, void *const site, void *errorcode, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errorcode, ierr);
         return;
@@ -2443,7 +2443,7 @@ BK_ENTRY void efg_mpi_remove_error_string_f08(void *errorcode, MPI_Fint *ierr) {
 static __attribute__((noinline)) void f_MPI_Session_create_errhandler(const unsigned how, void *const site, void *session_errhandler_fn, void *errhandler, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session_errhandler_fn, errhandler, ierr);
         return;
@@ -2474,7 +2474,7 @@ BK_ENTRY void efg_mpi_session_create_errhandler_f08(void *session_errhandler_fn,
 static __attribute__((noinline)) void f_MPI_Session_get_errhandler(const unsigned how, void *const site, void *session, void *errhandler, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, errhandler, ierr);
         return;
@@ -2507,7 +2507,7 @@ BK_ENTRY void efg_mpi_session_get_errhandler_f08(void *session, void *errhandler
 static __attribute__((noinline)) void f_MPI_Session_get_info(const unsigned how, void *const site, void *session, void *info_used, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, info_used, ierr);
         return;
@@ -2540,7 +2540,7 @@ BK_ENTRY void efg_mpi_session_get_info_f08(void *session, void *info_used, MPI_F
 static __attribute__((noinline)) void f_MPI_Session_get_pset_info(const unsigned how, void *const site, void *session, void *pset_name, void *info, MPI_Fint *ierr, size_t pset_name_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, pset_name, info, ierr, pset_name_len);
         return;
@@ -2574,7 +2574,7 @@ BK_ENTRY void efg_mpi_session_get_pset_info_f08(void *session, void *pset_name, 
 static __attribute__((noinline)) void f_MPI_Session_set_errhandler(const unsigned how, void *const site, void *session, void *errhandler, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, errhandler, ierr);
         return;
@@ -2603,7 +2603,7 @@ BK_ENTRY void efg_mpi_session_set_errhandler_f08(void *session, void *errhandler
 static __attribute__((noinline)) void f_MPI_File_create_errhandler(const unsigned how, void *const site, void *file_errhandler_fn, void *errhandler, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(file_errhandler_fn, errhandler, ierr);
         return;
@@ -2634,7 +2634,7 @@ BK_ENTRY void efg_mpi_file_create_errhandler_f08(void *file_errhandler_fn, void 
 static __attribute__((noinline)) void f_MPI_Register_datarep(const unsigned how, void *const site, void *datarep, void *read_conversion_fn, void *write_conversion_fn, void *dtype_file_extent_fn, void *extra_state, MPI_Fint *ierr, size_t datarep_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state, ierr, datarep_len);
         return;
@@ -2662,7 +2662,7 @@ BK_ENTRY void efg_mpi_register_datarep_f08_large(void *datarep, void *read_conve
 static __attribute__((noinline)) void f_MPI_Abi_get_fortran_info(const unsigned how, void *const site, void *info, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, ierr);
         return;
@@ -2693,7 +2693,7 @@ BK_ENTRY void efg_mpi_abi_get_fortran_info_f08(void *info, MPI_Fint *ierr) { f_M
 static __attribute__((noinline)) void f_MPI_Abi_get_info(const unsigned how, void *const site, void *info, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, ierr);
         return;

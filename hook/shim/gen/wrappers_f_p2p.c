@@ -4,7 +4,7 @@
 static __attribute__((noinline)) void f_MPI_Bsend(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *tag, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, ierr);
         return;
@@ -47,7 +47,7 @@ BK_ENTRY void efg_mpi_bsend_f08ts_large(void *buf, void *count, void *datatype, 
 static __attribute__((noinline)) void f_MPI_Bsend_init(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *tag, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
@@ -97,7 +97,7 @@ BK_ENTRY void efg_mpi_bsend_init_f08ts_large(void *buf, void *count, void *datat
 static __attribute__((noinline)) void f_MPI_Buffer_iflush(const unsigned how, void *const site, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, ierr);
         return;
@@ -129,7 +129,7 @@ BK_ENTRY void efg_mpi_buffer_iflush_f08(void *request, MPI_Fint *ierr) { f_MPI_B
 static __attribute__((noinline)) void f_MPI_Cancel(const unsigned how, void *const site, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, ierr);
         return;
@@ -165,7 +165,7 @@ BK_ENTRY void efg_mpi_cancel_f08(void *request, MPI_Fint *ierr) { f_MPI_Cancel(B
 static __attribute__((noinline)) void f_MPI_Grequest_complete(const unsigned how, void *const site, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, ierr);
         return;
@@ -192,7 +192,7 @@ BK_ENTRY void efg_mpi_grequest_complete_f08(void *request, MPI_Fint *ierr) { f_M
 static __attribute__((noinline)) void f_MPI_Grequest_start(const unsigned how, void *const site, void *query_fn, void *free_fn, void *cancel_fn, void *extra_state, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(query_fn, free_fn, cancel_fn, extra_state, request, ierr);
         return;
@@ -224,7 +224,7 @@ BK_ENTRY void efg_mpi_grequest_start_f08(void *query_fn, void *free_fn, void *ca
 static __attribute__((noinline)) void f_MPI_Ibsend(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *tag, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
@@ -274,7 +274,7 @@ BK_ENTRY void efg_mpi_ibsend_f08ts_large(void *buf, void *count, void *datatype,
 static __attribute__((noinline)) void f_MPI_Improbe(const unsigned how, void *const site, void *source, void *tag, void *comm, void *flag, void *message, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(source, tag, comm, flag, message, status, ierr);
         return;
@@ -327,7 +327,7 @@ BK_ENTRY void efg_mpi_improbe_f08(void *source, void *tag, void *comm, void *fla
 static __attribute__((noinline)) void f_MPI_Imrecv(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *message, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, message, request, ierr);
         return;
@@ -377,7 +377,7 @@ BK_ENTRY void efg_mpi_imrecv_f08ts_large(void *buf, void *count, void *datatype,
 static __attribute__((noinline)) void f_MPI_Iprobe(const unsigned how, void *const site, void *source, void *tag, void *comm, void *flag, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(source, tag, comm, flag, status, ierr);
         return;
@@ -427,7 +427,7 @@ BK_ENTRY void efg_mpi_iprobe_f08(void *source, void *tag, void *comm, void *flag
 static __attribute__((noinline)) void f_MPI_Irecv(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *source, void *tag, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, source, tag, comm, request, ierr);
         return;
@@ -489,7 +489,7 @@ BK_ENTRY void efg_mpi_irecv_f08ts_large(void *buf, void *count, void *datatype, 
 static __attribute__((noinline)) void f_MPI_Irsend(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *tag, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
@@ -539,7 +539,7 @@ BK_ENTRY void efg_mpi_irsend_f08ts_large(void *buf, void *count, void *datatype,
 static __attribute__((noinline)) void f_MPI_Isend(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *tag, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
@@ -589,7 +589,7 @@ BK_ENTRY void efg_mpi_isend_f08ts_large(void *buf, void *count, void *datatype, 
 static __attribute__((noinline)) void f_MPI_Isendrecv(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *dest, void *sendtag, void *recvbuf, void *recvcount, void *recvtype, void *source, void *recvtag, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request, ierr);
         return;
@@ -661,7 +661,7 @@ BK_ENTRY void efg_mpi_isendrecv_f08ts_large(void *sendbuf, void *sendcount, void
 static __attribute__((noinline)) void f_MPI_Isendrecv_replace(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *sendtag, void *source, void *recvtag, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierr);
         return;
@@ -727,7 +727,7 @@ BK_ENTRY void efg_mpi_isendrecv_replace_f08ts_large(void *buf, void *count, void
 static __attribute__((noinline)) void f_MPI_Issend(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *tag, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
@@ -777,7 +777,7 @@ BK_ENTRY void efg_mpi_issend_f08ts_large(void *buf, void *count, void *datatype,
 static __attribute__((noinline)) void f_MPI_Mprobe(const unsigned how, void *const site, void *source, void *tag, void *comm, void *message, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(source, tag, comm, message, status, ierr);
         return;
@@ -828,7 +828,7 @@ BK_ENTRY void efg_mpi_mprobe_f08(void *source, void *tag, void *comm, void *mess
 static __attribute__((noinline)) void f_MPI_Mrecv(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *message, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, message, status, ierr);
         return;
@@ -876,7 +876,7 @@ BK_ENTRY void efg_mpi_mrecv_f08ts_large(void *buf, void *count, void *datatype, 
 static __attribute__((noinline)) void f_MPI_Parrived(const unsigned how, void *const site, void *request, void *partition, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, partition, flag, ierr);
         return;
@@ -910,7 +910,7 @@ BK_ENTRY void efg_mpi_parrived_f08(void *request, void *partition, void *flag, M
 static __attribute__((noinline)) void f_MPI_Pready(const unsigned how, void *const site, void *partition, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(partition, request, ierr);
         return;
@@ -939,7 +939,7 @@ BK_ENTRY void efg_mpi_pready_f08(void *partition, void *request, MPI_Fint *ierr)
 static __attribute__((noinline)) void f_MPI_Pready_list(const unsigned how, void *const site, void *length, void *array_of_partitions, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(length, array_of_partitions, request, ierr);
         return;
@@ -969,7 +969,7 @@ BK_ENTRY void efg_mpi_pready_list_f08(void *length, void *array_of_partitions, v
 static __attribute__((noinline)) void f_MPI_Pready_range(const unsigned how, void *const site, void *partition_low, void *partition_high, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(partition_low, partition_high, request, ierr);
         return;
@@ -1000,7 +1000,7 @@ BK_ENTRY void efg_mpi_pready_range_f08(void *partition_low, void *partition_high
 static __attribute__((noinline)) void f_MPI_Precv_init(const unsigned how, void *const site, void *buf, void *partitions, void *count, void *datatype, void *source, void *tag, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, partitions, count, datatype, source, tag, comm, info, request, ierr);
         return;
@@ -1051,7 +1051,7 @@ BK_ENTRY void efg_mpi_precv_init_f08ts(void *buf, void *partitions, void *count,
 static __attribute__((noinline)) void f_MPI_Probe(const unsigned how, void *const site, void *source, void *tag, void *comm, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(source, tag, comm, status, ierr);
         return;
@@ -1099,7 +1099,7 @@ BK_ENTRY void efg_mpi_probe_f08(void *source, void *tag, void *comm, void *statu
 static __attribute__((noinline)) void f_MPI_Psend_init(const unsigned how, void *const site, void *buf, void *partitions, void *count, void *datatype, void *dest, void *tag, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, partitions, count, datatype, dest, tag, comm, info, request, ierr);
         return;
@@ -1149,7 +1149,7 @@ BK_ENTRY void efg_mpi_psend_init_f08ts(void *buf, void *partitions, void *count,
 static __attribute__((noinline)) void f_MPI_Recv(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *source, void *tag, void *comm, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, source, tag, comm, status, ierr);
         return;
@@ -1209,7 +1209,7 @@ BK_ENTRY void efg_mpi_recv_f08ts_large(void *buf, void *count, void *datatype, v
 static __attribute__((noinline)) void f_MPI_Recv_init(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *source, void *tag, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, source, tag, comm, request, ierr);
         return;
@@ -1262,7 +1262,7 @@ BK_ENTRY void efg_mpi_recv_init_f08ts_large(void *buf, void *count, void *dataty
 static __attribute__((noinline)) void f_MPI_Request_free(const unsigned how, void *const site, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, ierr);
         return;
@@ -1300,7 +1300,7 @@ BK_ENTRY void efg_mpi_request_free_f08(void *request, MPI_Fint *ierr) { f_MPI_Re
 static __attribute__((noinline)) void f_MPI_Request_get_status(const unsigned how, void *const site, void *request, void *flag, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, flag, status, ierr);
         return;
@@ -1345,7 +1345,7 @@ BK_ENTRY void efg_mpi_request_get_status_f08(void *request, void *flag, void *st
 static __attribute__((noinline)) void f_MPI_Request_get_status_all(const unsigned how, void *const site, void *count, void *array_of_requests, void *flag, void *array_of_statuses, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, flag, array_of_statuses, ierr);
         return;
@@ -1383,7 +1383,7 @@ BK_ENTRY void efg_mpi_request_get_status_all_f08(void *count, void *array_of_req
 static __attribute__((noinline)) void f_MPI_Request_get_status_any(const unsigned how, void *const site, void *count, void *array_of_requests, void *index, void *flag, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, index, flag, status, ierr);
         return;
@@ -1425,7 +1425,7 @@ BK_ENTRY void efg_mpi_request_get_status_any_f08(void *count, void *array_of_req
 static __attribute__((noinline)) void f_MPI_Request_get_status_some(const unsigned how, void *const site, void *incount, void *array_of_requests, void *outcount, void *array_of_indices, void *array_of_statuses, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierr);
         return;
@@ -1470,7 +1470,7 @@ BK_ENTRY void efg_mpi_request_get_status_some_f08(void *incount, void *array_of_
 static __attribute__((noinline)) void f_MPI_Rsend(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *tag, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, ierr);
         return;
@@ -1513,7 +1513,7 @@ BK_ENTRY void efg_mpi_rsend_f08ts_large(void *buf, void *count, void *datatype, 
 static __attribute__((noinline)) void f_MPI_Rsend_init(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *tag, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
@@ -1563,7 +1563,7 @@ BK_ENTRY void efg_mpi_rsend_init_f08ts_large(void *buf, void *count, void *datat
 static __attribute__((noinline)) void f_MPI_Send(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *tag, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, ierr);
         return;
@@ -1606,7 +1606,7 @@ BK_ENTRY void efg_mpi_send_f08ts_large(void *buf, void *count, void *datatype, v
 static __attribute__((noinline)) void f_MPI_Send_init(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *tag, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
@@ -1656,7 +1656,7 @@ BK_ENTRY void efg_mpi_send_init_f08ts_large(void *buf, void *count, void *dataty
 static __attribute__((noinline)) void f_MPI_Sendrecv(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *dest, void *sendtag, void *recvbuf, void *recvcount, void *recvtype, void *source, void *recvtag, void *comm, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status, ierr);
         return;
@@ -1726,7 +1726,7 @@ BK_ENTRY void efg_mpi_sendrecv_f08ts_large(void *sendbuf, void *sendcount, void 
 static __attribute__((noinline)) void f_MPI_Sendrecv_replace(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *sendtag, void *source, void *recvtag, void *comm, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierr);
         return;
@@ -1790,7 +1790,7 @@ BK_ENTRY void efg_mpi_sendrecv_replace_f08ts_large(void *buf, void *count, void 
 static __attribute__((noinline)) void f_MPI_Ssend(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *tag, void *comm, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, ierr);
         return;
@@ -1833,7 +1833,7 @@ BK_ENTRY void efg_mpi_ssend_f08ts_large(void *buf, void *count, void *datatype, 
 static __attribute__((noinline)) void f_MPI_Ssend_init(const unsigned how, void *const site, void *buf, void *count, void *datatype, void *dest, void *tag, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buf, count, datatype, dest, tag, comm, request, ierr);
         return;
@@ -1883,7 +1883,7 @@ BK_ENTRY void efg_mpi_ssend_init_f08ts_large(void *buf, void *count, void *datat
 static __attribute__((noinline)) void f_MPI_Start(const unsigned how, void *const site, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, ierr);
         return;
@@ -1921,7 +1921,7 @@ BK_ENTRY void efg_mpi_start_f08(void *request, MPI_Fint *ierr) { f_MPI_Start(BK_
 static __attribute__((noinline)) void f_MPI_Startall(const unsigned how, void *const site, void *count, void *array_of_requests, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, ierr);
         return;
@@ -1960,7 +1960,7 @@ BK_ENTRY void efg_mpi_startall_f08(void *count, void *array_of_requests, MPI_Fin
 static __attribute__((noinline)) void f_MPI_Test(const unsigned how, void *const site, void *request, void *flag, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, flag, status, ierr);
         return;
@@ -2006,7 +2006,7 @@ BK_ENTRY void efg_mpi_test_f08(void *request, void *flag, void *status, MPI_Fint
 static __attribute__((noinline)) void f_MPI_Testall(const unsigned how, void *const site, void *count, void *array_of_requests, void *flag, void *array_of_statuses, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, flag, array_of_statuses, ierr);
         return;
@@ -2053,7 +2053,7 @@ BK_ENTRY void efg_mpi_testall_f08(void *count, void *array_of_requests, void *fl
 static __attribute__((noinline)) void f_MPI_Testany(const unsigned how, void *const site, void *count, void *array_of_requests, void *index, void *flag, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, index, flag, status, ierr);
         return;
@@ -2104,7 +2104,7 @@ BK_ENTRY void efg_mpi_testany_f08(void *count, void *array_of_requests, void *in
 static __attribute__((noinline)) void f_MPI_Testsome(const unsigned how, void *const site, void *incount, void *array_of_requests, void *outcount, void *array_of_indices, void *array_of_statuses, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierr);
         return;
@@ -2158,7 +2158,7 @@ BK_ENTRY void efg_mpi_testsome_f08(void *incount, void *array_of_requests, void 
 static __attribute__((noinline)) void f_MPI_Wait(const unsigned how, void *const site, void *request, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(request, status, ierr);
         return;
@@ -2202,7 +2202,7 @@ BK_ENTRY void efg_mpi_wait_f08(void *request, void *status, MPI_Fint *ierr) { f_
 static __attribute__((noinline)) void f_MPI_Waitall(const unsigned how, void *const site, void *count, void *array_of_requests, void *array_of_statuses, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, array_of_statuses, ierr);
         return;
@@ -2247,7 +2247,7 @@ BK_ENTRY void efg_mpi_waitall_f08(void *count, void *array_of_requests, void *ar
 static __attribute__((noinline)) void f_MPI_Waitany(const unsigned how, void *const site, void *count, void *array_of_requests, void *index, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(count, array_of_requests, index, status, ierr);
         return;
@@ -2296,7 +2296,7 @@ BK_ENTRY void efg_mpi_waitany_f08(void *count, void *array_of_requests, void *in
 static __attribute__((noinline)) void f_MPI_Waitsome(const unsigned how, void *const site, void *incount, void *array_of_requests, void *outcount, void *array_of_indices, void *array_of_statuses, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierr);
         return;
@@ -2350,7 +2350,7 @@ BK_ENTRY void efg_mpi_waitsome_f08(void *incount, void *array_of_requests, void 
 static __attribute__((noinline)) void f_MPI_Comm_iflush_buffer(const unsigned how, void *const site, void *comm, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, request, ierr);
         return;
@@ -2384,7 +2384,7 @@ BK_ENTRY void efg_mpi_comm_iflush_buffer_f08(void *comm, void *request, MPI_Fint
 static __attribute__((noinline)) void f_MPI_Session_iflush_buffer(const unsigned how, void *const site, void *session, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, request, ierr);
         return;

@@ -5,7 +5,7 @@
 static __attribute__((noinline)) void f_MPI_Allgather_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
         return;
@@ -58,7 +58,7 @@ BK_ENTRY void efg_mpi_allgather_init_f08ts_large(void *sendbuf, void *sendcount,
 static __attribute__((noinline)) void f_MPI_Allgatherv_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr);
         return;
@@ -111,7 +111,7 @@ BK_ENTRY void efg_mpi_allgatherv_init_f08ts_large(void *sendbuf, void *sendcount
 static __attribute__((noinline)) void f_MPI_Allreduce_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr);
         return;
@@ -163,7 +163,7 @@ BK_ENTRY void efg_mpi_allreduce_init_f08ts_large(void *sendbuf, void *recvbuf, v
 static __attribute__((noinline)) void f_MPI_Alltoall_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
         return;
@@ -216,7 +216,7 @@ BK_ENTRY void efg_mpi_alltoall_init_f08ts_large(void *sendbuf, void *sendcount, 
 static __attribute__((noinline)) void f_MPI_Alltoallv_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr);
         return;
@@ -269,7 +269,7 @@ BK_ENTRY void efg_mpi_alltoallv_init_f08ts_large(void *sendbuf, void *sendcounts
 static __attribute__((noinline)) void f_MPI_Alltoallw_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr);
         return;
@@ -321,7 +321,7 @@ BK_ENTRY void efg_mpi_alltoallw_init_f08ts_large(void *sendbuf, void *sendcounts
 static __attribute__((noinline)) void f_MPI_Barrier_init(const unsigned how, void *const site, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, info, request, ierr);
         return;
@@ -357,7 +357,7 @@ BK_ENTRY void efg_mpi_barrier_init_f08(void *comm, void *info, void *request, MP
 static __attribute__((noinline)) void f_MPI_Bcast_init(const unsigned how, void *const site, void *buffer, void *count, void *datatype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buffer, count, datatype, root, comm, info, request, ierr);
         return;
@@ -407,7 +407,7 @@ BK_ENTRY void efg_mpi_bcast_init_f08ts_large(void *buffer, void *count, void *da
 static __attribute__((noinline)) void f_MPI_Exscan_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr);
         return;
@@ -459,7 +459,7 @@ BK_ENTRY void efg_mpi_exscan_init_f08ts_large(void *sendbuf, void *recvbuf, void
 static __attribute__((noinline)) void f_MPI_Gather_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr);
         return;
@@ -515,7 +515,7 @@ BK_ENTRY void efg_mpi_gather_init_f08ts_large(void *sendbuf, void *sendcount, vo
 static __attribute__((noinline)) void f_MPI_Gatherv_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierr);
         return;
@@ -571,7 +571,7 @@ BK_ENTRY void efg_mpi_gatherv_init_f08ts_large(void *sendbuf, void *sendcount, v
 static __attribute__((noinline)) void f_MPI_Neighbor_allgather_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
         return;
@@ -625,7 +625,7 @@ BK_ENTRY void efg_mpi_neighbor_allgather_init_f08ts_large(void *sendbuf, void *s
 static __attribute__((noinline)) void f_MPI_Neighbor_allgatherv_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr);
         return;
@@ -679,7 +679,7 @@ BK_ENTRY void efg_mpi_neighbor_allgatherv_init_f08ts_large(void *sendbuf, void *
 static __attribute__((noinline)) void f_MPI_Neighbor_alltoall_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
         return;
@@ -733,7 +733,7 @@ BK_ENTRY void efg_mpi_neighbor_alltoall_init_f08ts_large(void *sendbuf, void *se
 static __attribute__((noinline)) void f_MPI_Neighbor_alltoallv_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr);
         return;
@@ -787,7 +787,7 @@ BK_ENTRY void efg_mpi_neighbor_alltoallv_init_f08ts_large(void *sendbuf, void *s
 static __attribute__((noinline)) void f_MPI_Neighbor_alltoallw_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr);
         return;
@@ -839,7 +839,7 @@ BK_ENTRY void efg_mpi_neighbor_alltoallw_init_f08ts_large(void *sendbuf, void *s
 static __attribute__((noinline)) void f_MPI_Reduce_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierr);
         return;
@@ -892,7 +892,7 @@ BK_ENTRY void efg_mpi_reduce_init_f08ts_large(void *sendbuf, void *recvbuf, void
 static __attribute__((noinline)) void f_MPI_Reduce_scatter_block_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierr);
         return;
@@ -944,7 +944,7 @@ BK_ENTRY void efg_mpi_reduce_scatter_block_init_f08ts_large(void *sendbuf, void 
 static __attribute__((noinline)) void f_MPI_Reduce_scatter_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierr);
         return;
@@ -995,7 +995,7 @@ BK_ENTRY void efg_mpi_reduce_scatter_init_f08ts_large(void *sendbuf, void *recvb
 static __attribute__((noinline)) void f_MPI_Scan_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr);
         return;
@@ -1047,7 +1047,7 @@ BK_ENTRY void efg_mpi_scan_init_f08ts_large(void *sendbuf, void *recvbuf, void *
 static __attribute__((noinline)) void f_MPI_Scatter_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr);
         return;
@@ -1103,7 +1103,7 @@ BK_ENTRY void efg_mpi_scatter_init_f08ts_large(void *sendbuf, void *sendcount, v
 static __attribute__((noinline)) void f_MPI_Scatterv_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr);
         return;
@@ -1159,7 +1159,7 @@ BK_ENTRY void efg_mpi_scatterv_init_f08ts_large(void *sendbuf, void *sendcounts,
 static __attribute__((noinline)) void f_MPIX_Allgather_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
         return;
@@ -1208,7 +1208,7 @@ BK_ENTRY void efg_mpix_allgather_init_f08ts(void *sendbuf, void *sendcount, void
 static __attribute__((noinline)) void f_MPIX_Allgatherv_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr);
         return;
@@ -1257,7 +1257,7 @@ BK_ENTRY void efg_mpix_allgatherv_init_f08ts(void *sendbuf, void *sendcount, voi
 static __attribute__((noinline)) void f_MPIX_Allreduce_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr);
         return;
@@ -1305,7 +1305,7 @@ BK_ENTRY void efg_mpix_allreduce_init_f08ts(void *sendbuf, void *recvbuf, void *
 static __attribute__((noinline)) void f_MPIX_Alltoall_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
         return;
@@ -1354,7 +1354,7 @@ BK_ENTRY void efg_mpix_alltoall_init_f08ts(void *sendbuf, void *sendcount, void 
 static __attribute__((noinline)) void f_MPIX_Alltoallv_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr);
         return;
@@ -1403,7 +1403,7 @@ BK_ENTRY void efg_mpix_alltoallv_init_f08ts(void *sendbuf, void *sendcounts, voi
 static __attribute__((noinline)) void f_MPIX_Alltoallw_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr);
         return;
@@ -1451,7 +1451,7 @@ BK_ENTRY void efg_mpix_alltoallw_init_f08ts(void *sendbuf, void *sendcounts, voi
 static __attribute__((noinline)) void f_MPIX_Barrier_init(const unsigned how, void *const site, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, info, request, ierr);
         return;
@@ -1487,7 +1487,7 @@ BK_ENTRY void efg_mpix_barrier_init_f08(void *comm, void *info, void *request, M
 static __attribute__((noinline)) void f_MPIX_Bcast_init(const unsigned how, void *const site, void *buffer, void *count, void *datatype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(buffer, count, datatype, root, comm, info, request, ierr);
         return;
@@ -1533,7 +1533,7 @@ BK_ENTRY void efg_mpix_bcast_init_f08ts(void *buffer, void *count, void *datatyp
 static __attribute__((noinline)) void f_MPIX_Exscan_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr);
         return;
@@ -1581,7 +1581,7 @@ BK_ENTRY void efg_mpix_exscan_init_f08ts(void *sendbuf, void *recvbuf, void *cou
 static __attribute__((noinline)) void f_MPIX_Gather_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr);
         return;
@@ -1633,7 +1633,7 @@ BK_ENTRY void efg_mpix_gather_init_f08ts(void *sendbuf, void *sendcount, void *s
 static __attribute__((noinline)) void f_MPIX_Gatherv_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request, ierr);
         return;
@@ -1685,7 +1685,7 @@ BK_ENTRY void efg_mpix_gatherv_init_f08ts(void *sendbuf, void *sendcount, void *
 static __attribute__((noinline)) void f_MPIX_Neighbor_allgather_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
         return;
@@ -1735,7 +1735,7 @@ BK_ENTRY void efg_mpix_neighbor_allgather_init_f08ts(void *sendbuf, void *sendco
 static __attribute__((noinline)) void f_MPIX_Neighbor_allgatherv_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcounts, void *displs, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierr);
         return;
@@ -1785,7 +1785,7 @@ BK_ENTRY void efg_mpix_neighbor_allgatherv_init_f08ts(void *sendbuf, void *sendc
 static __attribute__((noinline)) void f_MPIX_Neighbor_alltoall_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierr);
         return;
@@ -1835,7 +1835,7 @@ BK_ENTRY void efg_mpix_neighbor_alltoall_init_f08ts(void *sendbuf, void *sendcou
 static __attribute__((noinline)) void f_MPIX_Neighbor_alltoallv_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtype, void *recvbuf, void *recvcounts, void *rdispls, void *recvtype, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierr);
         return;
@@ -1885,7 +1885,7 @@ BK_ENTRY void efg_mpix_neighbor_alltoallv_init_f08ts(void *sendbuf, void *sendco
 static __attribute__((noinline)) void f_MPIX_Neighbor_alltoallw_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *sdispls, void *sendtypes, void *recvbuf, void *recvcounts, void *rdispls, void *recvtypes, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierr);
         return;
@@ -1933,7 +1933,7 @@ BK_ENTRY void efg_mpix_neighbor_alltoallw_init_f08ts(void *sendbuf, void *sendco
 static __attribute__((noinline)) void f_MPIX_Reduce_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierr);
         return;
@@ -1982,7 +1982,7 @@ BK_ENTRY void efg_mpix_reduce_init_f08ts(void *sendbuf, void *recvbuf, void *cou
 static __attribute__((noinline)) void f_MPIX_Reduce_scatter_block_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *recvcount, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierr);
         return;
@@ -2030,7 +2030,7 @@ BK_ENTRY void efg_mpix_reduce_scatter_block_init_f08ts(void *sendbuf, void *recv
 static __attribute__((noinline)) void f_MPIX_Reduce_scatter_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *recvcounts, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierr);
         return;
@@ -2077,7 +2077,7 @@ BK_ENTRY void efg_mpix_reduce_scatter_init_f08ts(void *sendbuf, void *recvbuf, v
 static __attribute__((noinline)) void f_MPIX_Scan_init(const unsigned how, void *const site, void *sendbuf, void *recvbuf, void *count, void *datatype, void *op, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierr);
         return;
@@ -2125,7 +2125,7 @@ BK_ENTRY void efg_mpix_scan_init_f08ts(void *sendbuf, void *recvbuf, void *count
 static __attribute__((noinline)) void f_MPIX_Scatter_init(const unsigned how, void *const site, void *sendbuf, void *sendcount, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr);
         return;
@@ -2177,7 +2177,7 @@ BK_ENTRY void efg_mpix_scatter_init_f08ts(void *sendbuf, void *sendcount, void *
 static __attribute__((noinline)) void f_MPIX_Scatterv_init(const unsigned how, void *const site, void *sendbuf, void *sendcounts, void *displs, void *sendtype, void *recvbuf, void *recvcount, void *recvtype, void *root, void *comm, void *info, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, ierr);
         return;

@@ -5,7 +5,7 @@
 static __attribute__((noinline)) void f_MPI_Address(const unsigned how, void *const site, void *location, void *address, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(location, address, ierr);
         return;
@@ -35,7 +35,7 @@ BK_ENTRY void efg_mpi_address(void *location, void *address, MPI_Fint *ierr) { f
 static __attribute__((noinline)) void f_MPI_Finalized(const unsigned how, void *const site, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(flag, ierr);
         return;
@@ -65,7 +65,7 @@ BK_ENTRY void efg_mpi_finalized_f08(void *flag, MPI_Fint *ierr) { f_MPI_Finalize
 static __attribute__((noinline)) void f_MPI_Get_address(const unsigned how, void *const site, void *location, void *address, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(location, address, ierr);
         return;
@@ -99,7 +99,7 @@ BK_ENTRY void efg_mpi_get_address_f08ts(void *location, void *address, MPI_Fint 
 static __attribute__((noinline)) void f_MPI_Get_library_version(const unsigned how, void *const site, void *version, void *resultlen, MPI_Fint *ierr, size_t version_len)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(version, resultlen, ierr, version_len);
         return;
@@ -129,7 +129,7 @@ BK_ENTRY void efg_mpi_get_library_version_f08(void *version, void *resultlen, MP
 static __attribute__((noinline)) void f_MPI_Get_processor_name(const unsigned how, void *const site, void *name, void *resultlen, MPI_Fint *ierr, size_t name_len)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(name, resultlen, ierr, name_len);
         return;
@@ -159,7 +159,7 @@ BK_ENTRY void efg_mpi_get_processor_name_f08(void *name, void *resultlen, MPI_Fi
 static __attribute__((noinline)) void f_MPI_Get_version(const unsigned how, void *const site, void *version, void *subversion, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(version, subversion, ierr);
         return;
@@ -191,7 +191,7 @@ BK_ENTRY void efg_mpi_get_version_f08(void *version, void *subversion, MPI_Fint 
 static __attribute__((noinline)) void f_MPI_Initialized(const unsigned how, void *const site, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(flag, ierr);
         return;
@@ -221,7 +221,7 @@ BK_ENTRY void efg_mpi_initialized_f08(void *flag, MPI_Fint *ierr) { f_MPI_Initia
 static __attribute__((noinline)) void f_MPI_Is_thread_main(const unsigned how, void *const site, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(flag, ierr);
         return;
@@ -251,7 +251,7 @@ BK_ENTRY void efg_mpi_is_thread_main_f08(void *flag, MPI_Fint *ierr) { f_MPI_Is_
 static __attribute__((noinline)) void f_MPI_Query_thread(const unsigned how, void *const site, void *provided, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(provided, ierr);
         return;
@@ -281,7 +281,7 @@ BK_ENTRY void efg_mpi_query_thread_f08(void *provided, MPI_Fint *ierr) { f_MPI_Q
 static __attribute__((noinline)) void f_MPI_Get_count(const unsigned how, void *const site, void *status, void *datatype, void *count, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(status, datatype, count, ierr);
         return;
@@ -315,7 +315,7 @@ BK_ENTRY void efg_mpi_get_count_f08_large(void *status, void *datatype, void *co
 static __attribute__((noinline)) void f_MPI_Get_elements(const unsigned how, void *const site, void *status, void *datatype, void *count, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(status, datatype, count, ierr);
         return;
@@ -349,7 +349,7 @@ BK_ENTRY void efg_mpi_get_elements_f08_large(void *status, void *datatype, void 
 static __attribute__((noinline)) void f_MPI_Get_elements_x(const unsigned how, void *const site, void *status, void *datatype, void *count, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(status, datatype, count, ierr);
         return;
@@ -381,7 +381,7 @@ BK_ENTRY void efg_mpi_get_elements_x_f08(void *status, void *datatype, void *cou
 static __attribute__((noinline)) void f_MPI_Test_cancelled(const unsigned how, void *const site, void *status, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(status, flag, ierr);
         return;
@@ -411,7 +411,7 @@ BK_ENTRY void efg_mpi_test_cancelled_f08(void *status, void *flag, MPI_Fint *ier
 static __attribute__((noinline)) void f_MPI_Win_get_attr(const unsigned how, void *const site, void *win, void *win_keyval, void *attribute_val, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, win_keyval, attribute_val, flag, ierr);
         return;
@@ -445,7 +445,7 @@ BK_ENTRY void efg_mpi_win_get_attr_f08(void *win, void *win_keyval, void *attrib
 static __attribute__((noinline)) void f_MPI_Win_get_name(const unsigned how, void *const site, void *win, void *win_name, void *resultlen, MPI_Fint *ierr, size_t win_name_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, win_name, resultlen, ierr, win_name_len);
         return;
@@ -477,7 +477,7 @@ BK_ENTRY void efg_mpi_win_get_name_f08(void *win, void *win_name, void *resultle
 static __attribute__((noinline)) void f_MPI_Win_shared_query(const unsigned how, void *const site, void *win, void *rank, void *size, void *disp_unit, void *baseptr, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, rank, size, disp_unit, baseptr, ierr);
         return;
@@ -517,7 +517,7 @@ BK_ENTRY void efg_mpi_win_shared_query_f08_large(void *win, void *rank, void *si
 static __attribute__((noinline)) void f_MPI_Attr_get(const unsigned how, void *const site, void *comm, void *keyval, void *attribute_val, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, keyval, attribute_val, flag, ierr);
         return;
@@ -549,7 +549,7 @@ BK_ENTRY void efg_mpi_attr_get(void *comm, void *keyval, void *attribute_val, vo
 static __attribute__((noinline)) void f_MPI_Comm_compare(const unsigned how, void *const site, void *comm1, void *comm2, void *result, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm1, comm2, result, ierr);
         return;
@@ -583,7 +583,7 @@ BK_ENTRY void efg_mpi_comm_compare_f08(void *comm1, void *comm2, void *result, M
 static __attribute__((noinline)) void f_MPI_Comm_get_attr(const unsigned how, void *const site, void *comm, void *comm_keyval, void *attribute_val, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, comm_keyval, attribute_val, flag, ierr);
         return;
@@ -617,7 +617,7 @@ BK_ENTRY void efg_mpi_comm_get_attr_f08(void *comm, void *comm_keyval, void *att
 static __attribute__((noinline)) void f_MPI_Comm_get_name(const unsigned how, void *const site, void *comm, void *comm_name, void *resultlen, MPI_Fint *ierr, size_t comm_name_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, comm_name, resultlen, ierr, comm_name_len);
         return;
@@ -649,7 +649,7 @@ BK_ENTRY void efg_mpi_comm_get_name_f08(void *comm, void *comm_name, void *resul
 static __attribute__((noinline)) void f_MPI_Comm_rank(const unsigned how, void *const site, void *comm, void *rank, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, rank, ierr);
         return;
@@ -681,7 +681,7 @@ BK_ENTRY void efg_mpi_comm_rank_f08(void *comm, void *rank, MPI_Fint *ierr) { f_
 static __attribute__((noinline)) void f_MPI_Comm_remote_size(const unsigned how, void *const site, void *comm, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, size, ierr);
         return;
@@ -713,7 +713,7 @@ BK_ENTRY void efg_mpi_comm_remote_size_f08(void *comm, void *size, MPI_Fint *ier
 static __attribute__((noinline)) void f_MPI_Comm_size(const unsigned how, void *const site, void *comm, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, size, ierr);
         return;
@@ -745,7 +745,7 @@ BK_ENTRY void efg_mpi_comm_size_f08(void *comm, void *size, MPI_Fint *ierr) { f_
 static __attribute__((noinline)) void f_MPI_Comm_test_inter(const unsigned how, void *const site, void *comm, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, flag, ierr);
         return;
@@ -777,7 +777,7 @@ BK_ENTRY void efg_mpi_comm_test_inter_f08(void *comm, void *flag, MPI_Fint *ierr
 static __attribute__((noinline)) void f_MPI_Cart_coords(const unsigned how, void *const site, void *comm, void *rank, void *maxdims, void *coords, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, rank, maxdims, coords, ierr);
         return;
@@ -813,7 +813,7 @@ BK_ENTRY void efg_mpi_cart_coords_f08(void *comm, void *rank, void *maxdims, voi
 static __attribute__((noinline)) void f_MPI_Cart_get(const unsigned how, void *const site, void *comm, void *maxdims, void *dims, void *periods, void *coords, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, maxdims, dims, periods, coords, ierr);
         return;
@@ -851,7 +851,7 @@ BK_ENTRY void efg_mpi_cart_get_f08(void *comm, void *maxdims, void *dims, void *
 static __attribute__((noinline)) void f_MPI_Cart_rank(const unsigned how, void *const site, void *comm, void *coords, void *rank, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, coords, rank, ierr);
         return;
@@ -884,7 +884,7 @@ BK_ENTRY void efg_mpi_cart_rank_f08(void *comm, void *coords, void *rank, MPI_Fi
 static __attribute__((noinline)) void f_MPI_Cart_shift(const unsigned how, void *const site, void *comm, void *direction, void *disp, void *rank_source, void *rank_dest, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, direction, disp, rank_source, rank_dest, ierr);
         return;
@@ -922,7 +922,7 @@ BK_ENTRY void efg_mpi_cart_shift_f08(void *comm, void *direction, void *disp, vo
 static __attribute__((noinline)) void f_MPI_Cartdim_get(const unsigned how, void *const site, void *comm, void *ndims, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, ndims, ierr);
         return;
@@ -954,7 +954,7 @@ BK_ENTRY void efg_mpi_cartdim_get_f08(void *comm, void *ndims, MPI_Fint *ierr) {
 static __attribute__((noinline)) void f_MPI_Dims_create(const unsigned how, void *const site, void *nnodes, void *ndims, void *dims, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(nnodes, ndims, dims, ierr);
         return;
@@ -989,7 +989,7 @@ BK_ENTRY void efg_mpi_dims_create_f08(void *nnodes, void *ndims, void *dims, MPI
 static __attribute__((noinline)) void f_MPI_Dist_graph_neighbors(const unsigned how, void *const site, void *comm, void *maxindegree, void *sources, void *sourceweights, void *maxoutdegree, void *destinations, void *destweights, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights, ierr);
         return;
@@ -1031,7 +1031,7 @@ BK_ENTRY void efg_mpi_dist_graph_neighbors_f08(void *comm, void *maxindegree, vo
 static __attribute__((noinline)) void f_MPI_Dist_graph_neighbors_count(const unsigned how, void *const site, void *comm, void *indegree, void *outdegree, void *weighted, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, indegree, outdegree, weighted, ierr);
         return;
@@ -1067,7 +1067,7 @@ BK_ENTRY void efg_mpi_dist_graph_neighbors_count_f08(void *comm, void *indegree,
 static __attribute__((noinline)) void f_MPI_Graph_get(const unsigned how, void *const site, void *comm, void *maxindex, void *maxedges, void *index, void *edges, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, maxindex, maxedges, index, edges, ierr);
         return;
@@ -1105,7 +1105,7 @@ BK_ENTRY void efg_mpi_graph_get_f08(void *comm, void *maxindex, void *maxedges, 
 static __attribute__((noinline)) void f_MPI_Graph_neighbors(const unsigned how, void *const site, void *comm, void *rank, void *maxneighbors, void *neighbors, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, rank, maxneighbors, neighbors, ierr);
         return;
@@ -1141,7 +1141,7 @@ BK_ENTRY void efg_mpi_graph_neighbors_f08(void *comm, void *rank, void *maxneigh
 static __attribute__((noinline)) void f_MPI_Graph_neighbors_count(const unsigned how, void *const site, void *comm, void *rank, void *nneighbors, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, rank, nneighbors, ierr);
         return;
@@ -1175,7 +1175,7 @@ BK_ENTRY void efg_mpi_graph_neighbors_count_f08(void *comm, void *rank, void *nn
 static __attribute__((noinline)) void f_MPI_Graphdims_get(const unsigned how, void *const site, void *comm, void *nnodes, void *nedges, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, nnodes, nedges, ierr);
         return;
@@ -1209,7 +1209,7 @@ BK_ENTRY void efg_mpi_graphdims_get_f08(void *comm, void *nnodes, void *nedges, 
 static __attribute__((noinline)) void f_MPI_Topo_test(const unsigned how, void *const site, void *comm, void *status, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(comm, status, ierr);
         return;
@@ -1241,7 +1241,7 @@ BK_ENTRY void efg_mpi_topo_test_f08(void *comm, void *status, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPI_Group_compare(const unsigned how, void *const site, void *group1, void *group2, void *result, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group1, group2, result, ierr);
         return;
@@ -1275,7 +1275,7 @@ BK_ENTRY void efg_mpi_group_compare_f08(void *group1, void *group2, void *result
 static __attribute__((noinline)) void f_MPI_Group_rank(const unsigned how, void *const site, void *group, void *rank, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, rank, ierr);
         return;
@@ -1307,7 +1307,7 @@ BK_ENTRY void efg_mpi_group_rank_f08(void *group, void *rank, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPI_Group_size(const unsigned how, void *const site, void *group, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, size, ierr);
         return;
@@ -1339,7 +1339,7 @@ BK_ENTRY void efg_mpi_group_size_f08(void *group, void *size, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPI_Group_translate_ranks(const unsigned how, void *const site, void *group1, void *n, void *ranks1, void *group2, void *ranks2, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group1, n, ranks1, group2, ranks2, ierr);
         return;
@@ -1376,7 +1376,7 @@ BK_ENTRY void efg_mpi_group_translate_ranks_f08(void *group1, void *n, void *ran
 static __attribute__((noinline)) void f_MPI_Pack_external_size(const unsigned how, void *const site, void *datarep, void *incount, void *datatype, void *size, MPI_Fint *ierr, size_t datarep_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datarep, incount, datatype, size, ierr, datarep_len);
         return;
@@ -1413,7 +1413,7 @@ BK_ENTRY void efg_mpi_pack_external_size_f08_large(void *datarep, void *incount,
 static __attribute__((noinline)) void f_MPI_Pack_size(const unsigned how, void *const site, void *incount, void *datatype, void *comm, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(incount, datatype, comm, size, ierr);
         return;
@@ -1451,7 +1451,7 @@ BK_ENTRY void efg_mpi_pack_size_f08_large(void *incount, void *datatype, void *c
 static __attribute__((noinline)) void f_MPI_Type_extent(const unsigned how, void *const site, void *datatype, void *extent, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, extent, ierr);
         return;
@@ -1481,7 +1481,7 @@ BK_ENTRY void efg_mpi_type_extent(void *datatype, void *extent, MPI_Fint *ierr) 
 static __attribute__((noinline)) void f_MPI_Type_get_attr(const unsigned how, void *const site, void *datatype, void *type_keyval, void *attribute_val, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, type_keyval, attribute_val, flag, ierr);
         return;
@@ -1515,7 +1515,7 @@ BK_ENTRY void efg_mpi_type_get_attr_f08(void *datatype, void *type_keyval, void 
 static __attribute__((noinline)) void f_MPI_Type_get_envelope(const unsigned how, void *const site, void *datatype, void *num_integers, void *num_addresses, void *num_datatypes, void *combiner, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, num_integers, num_addresses, num_datatypes, combiner, ierr);
         return;
@@ -1550,7 +1550,7 @@ static __attribute__((noinline)) void f_MPI_Type_get_envelope(const unsigned how
 static __attribute__((noinline)) void f_MPI_Type_get_envelope_large(const unsigned how, void *const site, void *datatype, void *num_integers, void *num_addresses, void *num_large_counts, void *num_datatypes, void *combiner, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner, ierr);
         return;
@@ -1592,7 +1592,7 @@ BK_ENTRY void efg_mpi_type_get_envelope_f08_large(void *datatype, void *num_inte
 static __attribute__((noinline)) void f_MPI_Type_get_extent(const unsigned how, void *const site, void *datatype, void *lb, void *extent, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, lb, extent, ierr);
         return;
@@ -1628,7 +1628,7 @@ BK_ENTRY void efg_mpi_type_get_extent_f08_large(void *datatype, void *lb, void *
 static __attribute__((noinline)) void f_MPI_Type_get_extent_x(const unsigned how, void *const site, void *datatype, void *lb, void *extent, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, lb, extent, ierr);
         return;
@@ -1662,7 +1662,7 @@ BK_ENTRY void efg_mpi_type_get_extent_x_f08(void *datatype, void *lb, void *exte
 static __attribute__((noinline)) void f_MPI_Type_get_name(const unsigned how, void *const site, void *datatype, void *type_name, void *resultlen, MPI_Fint *ierr, size_t type_name_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, type_name, resultlen, ierr, type_name_len);
         return;
@@ -1694,7 +1694,7 @@ BK_ENTRY void efg_mpi_type_get_name_f08(void *datatype, void *type_name, void *r
 static __attribute__((noinline)) void f_MPI_Type_get_true_extent(const unsigned how, void *const site, void *datatype, void *true_lb, void *true_extent, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, true_lb, true_extent, ierr);
         return;
@@ -1730,7 +1730,7 @@ BK_ENTRY void efg_mpi_type_get_true_extent_f08_large(void *datatype, void *true_
 static __attribute__((noinline)) void f_MPI_Type_get_true_extent_x(const unsigned how, void *const site, void *datatype, void *true_lb, void *true_extent, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, true_lb, true_extent, ierr);
         return;
@@ -1764,7 +1764,7 @@ BK_ENTRY void efg_mpi_type_get_true_extent_x_f08(void *datatype, void *true_lb, 
 static __attribute__((noinline)) void f_MPI_Type_lb(const unsigned how, void *const site, void *datatype, void *displacement, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, displacement, ierr);
         return;
@@ -1794,7 +1794,7 @@ BK_ENTRY void efg_mpi_type_lb(void *datatype, void *displacement, MPI_Fint *ierr
 static __attribute__((noinline)) void f_MPI_Type_size(const unsigned how, void *const site, void *datatype, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, size, ierr);
         return;
@@ -1828,7 +1828,7 @@ BK_ENTRY void efg_mpi_type_size_f08_large(void *datatype, void *size, MPI_Fint *
 static __attribute__((noinline)) void f_MPI_Type_size_x(const unsigned how, void *const site, void *datatype, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, size, ierr);
         return;
@@ -1860,7 +1860,7 @@ BK_ENTRY void efg_mpi_type_size_x_f08(void *datatype, void *size, MPI_Fint *ierr
 static __attribute__((noinline)) void f_MPI_Type_ub(const unsigned how, void *const site, void *datatype, void *displacement, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(datatype, displacement, ierr);
         return;
@@ -1890,7 +1890,7 @@ BK_ENTRY void efg_mpi_type_ub(void *datatype, void *displacement, MPI_Fint *ierr
 static __attribute__((noinline)) void f_MPI_Op_commutative(const unsigned how, void *const site, void *op, void *commute, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(op, commute, ierr);
         return;
@@ -1922,7 +1922,7 @@ BK_ENTRY void efg_mpi_op_commutative_f08(void *op, void *commute, MPI_Fint *ierr
 static __attribute__((noinline)) void f_MPI_Info_get(const unsigned how, void *const site, void *info, void *key, void *valuelen, void *value, void *flag, MPI_Fint *ierr, size_t key_len, size_t value_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *, size_t, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, key, valuelen, value, flag, ierr, key_len, value_len);
         return;
@@ -1957,7 +1957,7 @@ BK_ENTRY void efg_mpi_info_get_f08(void *info, void *key, void *valuelen, void *
 static __attribute__((noinline)) void f_MPI_Info_get_nkeys(const unsigned how, void *const site, void *info, void *nkeys, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, nkeys, ierr);
         return;
@@ -1989,7 +1989,7 @@ BK_ENTRY void efg_mpi_info_get_nkeys_f08(void *info, void *nkeys, MPI_Fint *ierr
 static __attribute__((noinline)) void f_MPI_Info_get_nthkey(const unsigned how, void *const site, void *info, void *n, void *key, MPI_Fint *ierr, size_t key_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, n, key, ierr, key_len);
         return;
@@ -2018,7 +2018,7 @@ BK_ENTRY void efg_mpi_info_get_nthkey_f08(void *info, void *n, void *key, MPI_Fi
 static __attribute__((noinline)) void f_MPI_Info_get_string(const unsigned how, void *const site, void *info, void *key, void *buflen, void *value, void *flag, MPI_Fint *ierr, size_t key_len, size_t value_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *, size_t, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, key, buflen, value, flag, ierr, key_len, value_len);
         return;
@@ -2055,7 +2055,7 @@ BK_ENTRY void efg_mpi_info_get_string_f08(void *info, void *key, void *buflen, v
 static __attribute__((noinline)) void f_MPI_Info_get_valuelen(const unsigned how, void *const site, void *info, void *key, void *valuelen, void *flag, MPI_Fint *ierr, size_t key_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, key, valuelen, flag, ierr, key_len);
         return;
@@ -2090,7 +2090,7 @@ BK_ENTRY void efg_mpi_info_get_valuelen_f08(void *info, void *key, void *valuele
 static __attribute__((noinline)) void f_MPI_Error_class(const unsigned how, void *const site, void *errorcode, void *errorclass, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errorcode, errorclass, ierr);
         return;
@@ -2122,7 +2122,7 @@ BK_ENTRY void efg_mpi_error_class_f08(void *errorcode, void *errorclass, MPI_Fin
 static __attribute__((noinline)) void f_MPI_Error_string(const unsigned how, void *const site, void *errorcode, void *string, void *resultlen, MPI_Fint *ierr, size_t string_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(errorcode, string, resultlen, ierr, string_len);
         return;
@@ -2154,7 +2154,7 @@ BK_ENTRY void efg_mpi_error_string_f08(void *errorcode, void *string, void *resu
 static __attribute__((noinline)) void f_MPI_Session_get_nth_pset(const unsigned how, void *const site, void *session, void *info, void *n, void *pset_len, void *pset_name, MPI_Fint *ierr, size_t pset_name_len)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, info, n, pset_len, pset_name, ierr, pset_name_len);
         return;
@@ -2192,7 +2192,7 @@ BK_ENTRY void efg_mpi_session_get_nth_pset_f08(void *session, void *info, void *
 static __attribute__((noinline)) void f_MPI_Session_get_num_psets(const unsigned how, void *const site, void *session, void *info, void *npset_names, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(session, info, npset_names, ierr);
         return;
@@ -2226,7 +2226,7 @@ BK_ENTRY void efg_mpi_session_get_num_psets_f08(void *session, void *info, void 
 static __attribute__((noinline)) void f_MPI_File_get_amode(const unsigned how, void *const site, void *fh, void *amode, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, amode, ierr);
         return;
@@ -2258,7 +2258,7 @@ BK_ENTRY void efg_mpi_file_get_amode_f08(void *fh, void *amode, MPI_Fint *ierr) 
 static __attribute__((noinline)) void f_MPI_File_get_atomicity(const unsigned how, void *const site, void *fh, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, flag, ierr);
         return;
@@ -2290,7 +2290,7 @@ BK_ENTRY void efg_mpi_file_get_atomicity_f08(void *fh, void *flag, MPI_Fint *ier
 static __attribute__((noinline)) void f_MPI_File_get_byte_offset(const unsigned how, void *const site, void *fh, void *offset, void *disp, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, disp, ierr);
         return;
@@ -2324,7 +2324,7 @@ BK_ENTRY void efg_mpi_file_get_byte_offset_f08(void *fh, void *offset, void *dis
 static __attribute__((noinline)) void f_MPI_File_get_position(const unsigned how, void *const site, void *fh, void *offset, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, ierr);
         return;
@@ -2356,7 +2356,7 @@ BK_ENTRY void efg_mpi_file_get_position_f08(void *fh, void *offset, MPI_Fint *ie
 static __attribute__((noinline)) void f_MPI_File_get_position_shared(const unsigned how, void *const site, void *fh, void *offset, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, offset, ierr);
         return;
@@ -2388,7 +2388,7 @@ BK_ENTRY void efg_mpi_file_get_position_shared_f08(void *fh, void *offset, MPI_F
 static __attribute__((noinline)) void f_MPI_File_get_size(const unsigned how, void *const site, void *fh, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, size, ierr);
         return;
@@ -2420,7 +2420,7 @@ BK_ENTRY void efg_mpi_file_get_size_f08(void *fh, void *size, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPI_File_get_type_extent(const unsigned how, void *const site, void *fh, void *datatype, void *extent, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(fh, datatype, extent, ierr);
         return;
@@ -2456,7 +2456,7 @@ BK_ENTRY void efg_mpi_file_get_type_extent_f08_large(void *fh, void *datatype, v
 static __attribute__((noinline)) void f_MPI_Abi_get_version(const unsigned how, void *const site, void *abi_major, void *abi_minor, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(abi_major, abi_minor, ierr);
         return;

@@ -4,7 +4,7 @@
 static __attribute__((noinline)) void f_MPI_Accumulate(const unsigned how, void *const site, void *origin_addr, void *origin_count, void *origin_datatype, void *target_rank, void *target_disp, void *target_count, void *target_datatype, void *op, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierr);
         return;
@@ -53,7 +53,7 @@ BK_ENTRY void efg_mpi_accumulate_f08ts_large(void *origin_addr, void *origin_cou
 static __attribute__((noinline)) void f_MPI_Compare_and_swap(const unsigned how, void *const site, void *origin_addr, void *compare_addr, void *result_addr, void *datatype, void *target_rank, void *target_disp, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win, ierr);
         return;
@@ -94,7 +94,7 @@ BK_ENTRY void efg_mpi_compare_and_swap_f08ts(void *origin_addr, void *compare_ad
 static __attribute__((noinline)) void f_MPI_Fetch_and_op(const unsigned how, void *const site, void *origin_addr, void *result_addr, void *datatype, void *target_rank, void *target_disp, void *op, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, result_addr, datatype, target_rank, target_disp, op, win, ierr);
         return;
@@ -135,7 +135,7 @@ BK_ENTRY void efg_mpi_fetch_and_op_f08ts(void *origin_addr, void *result_addr, v
 static __attribute__((noinline)) void f_MPI_Get(const unsigned how, void *const site, void *origin_addr, void *origin_count, void *origin_datatype, void *target_rank, void *target_disp, void *target_count, void *target_datatype, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierr);
         return;
@@ -182,7 +182,7 @@ BK_ENTRY void efg_mpi_get_f08ts_large(void *origin_addr, void *origin_count, voi
 static __attribute__((noinline)) void f_MPI_Get_accumulate(const unsigned how, void *const site, void *origin_addr, void *origin_count, void *origin_datatype, void *result_addr, void *result_count, void *result_datatype, void *target_rank, void *target_disp, void *target_count, void *target_datatype, void *op, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierr);
         return;
@@ -237,7 +237,7 @@ BK_ENTRY void efg_mpi_get_accumulate_f08ts_large(void *origin_addr, void *origin
 static __attribute__((noinline)) void f_MPI_Put(const unsigned how, void *const site, void *origin_addr, void *origin_count, void *origin_datatype, void *target_rank, void *target_disp, void *target_count, void *target_datatype, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierr);
         return;
@@ -284,7 +284,7 @@ BK_ENTRY void efg_mpi_put_f08ts_large(void *origin_addr, void *origin_count, voi
 static __attribute__((noinline)) void f_MPI_Raccumulate(const unsigned how, void *const site, void *origin_addr, void *origin_count, void *origin_datatype, void *target_rank, void *target_disp, void *target_count, void *target_datatype, void *op, void *win, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierr);
         return;
@@ -340,7 +340,7 @@ BK_ENTRY void efg_mpi_raccumulate_f08ts_large(void *origin_addr, void *origin_co
 static __attribute__((noinline)) void f_MPI_Rget(const unsigned how, void *const site, void *origin_addr, void *origin_count, void *origin_datatype, void *target_rank, void *target_disp, void *target_count, void *target_datatype, void *win, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierr);
         return;
@@ -394,7 +394,7 @@ BK_ENTRY void efg_mpi_rget_f08ts_large(void *origin_addr, void *origin_count, vo
 static __attribute__((noinline)) void f_MPI_Rget_accumulate(const unsigned how, void *const site, void *origin_addr, void *origin_count, void *origin_datatype, void *result_addr, void *result_count, void *result_datatype, void *target_rank, void *target_disp, void *target_count, void *target_datatype, void *op, void *win, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierr);
         return;
@@ -456,7 +456,7 @@ BK_ENTRY void efg_mpi_rget_accumulate_f08ts_large(void *origin_addr, void *origi
 static __attribute__((noinline)) void f_MPI_Rput(const unsigned how, void *const site, void *origin_addr, void *origin_count, void *origin_datatype, void *target_rank, void *target_disp, void *target_count, void *target_datatype, void *win, void *request, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierr);
         return;
@@ -510,7 +510,7 @@ BK_ENTRY void efg_mpi_rput_f08ts_large(void *origin_addr, void *origin_count, vo
 static __attribute__((noinline)) void f_MPI_Win_allocate(const unsigned how, void *const site, void *size, void *disp_unit, void *info, void *comm, void *baseptr, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(size, disp_unit, info, comm, baseptr, win, ierr);
         return;
@@ -552,7 +552,7 @@ BK_ENTRY void efg_mpi_win_allocate_f08_large(void *size, void *disp_unit, void *
 static __attribute__((noinline)) void f_MPI_Win_allocate_shared(const unsigned how, void *const site, void *size, void *disp_unit, void *info, void *comm, void *baseptr, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(size, disp_unit, info, comm, baseptr, win, ierr);
         return;
@@ -594,7 +594,7 @@ BK_ENTRY void efg_mpi_win_allocate_shared_f08_large(void *size, void *disp_unit,
 static __attribute__((noinline)) void f_MPI_Win_attach(const unsigned how, void *const site, void *win, void *base, void *size, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, base, size, ierr);
         return;
@@ -627,7 +627,7 @@ BK_ENTRY void efg_mpi_win_attach_f08ts(void *win, void *base, void *size, MPI_Fi
 static __attribute__((noinline)) void f_MPI_Win_call_errhandler(const unsigned how, void *const site, void *win, void *errorcode, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, errorcode, ierr);
         return;
@@ -656,7 +656,7 @@ BK_ENTRY void efg_mpi_win_call_errhandler_f08(void *win, void *errorcode, MPI_Fi
 static __attribute__((noinline)) void f_MPI_Win_complete(const unsigned how, void *const site, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
@@ -683,7 +683,7 @@ BK_ENTRY void efg_mpi_win_complete_f08(void *win, MPI_Fint *ierr) { f_MPI_Win_co
 static __attribute__((noinline)) void f_MPI_Win_create(const unsigned how, void *const site, void *base, void *size, void *disp_unit, void *info, void *comm, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(base, size, disp_unit, info, comm, win, ierr);
         return;
@@ -729,7 +729,7 @@ BK_ENTRY void efg_mpi_win_create_f08ts_large(void *base, void *size, void *disp_
 static __attribute__((noinline)) void f_MPI_Win_create_dynamic(const unsigned how, void *const site, void *info, void *comm, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(info, comm, win, ierr);
         return;
@@ -763,7 +763,7 @@ BK_ENTRY void efg_mpi_win_create_dynamic_f08(void *info, void *comm, void *win, 
 static __attribute__((noinline)) void f_MPI_Win_delete_attr(const unsigned how, void *const site, void *win, void *win_keyval, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, win_keyval, ierr);
         return;
@@ -792,7 +792,7 @@ BK_ENTRY void efg_mpi_win_delete_attr_f08(void *win, void *win_keyval, MPI_Fint 
 static __attribute__((noinline)) void f_MPI_Win_detach(const unsigned how, void *const site, void *win, void *base, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, base, ierr);
         return;
@@ -823,7 +823,7 @@ BK_ENTRY void efg_mpi_win_detach_f08ts(void *win, void *base, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPI_Win_fence(const unsigned how, void *const site, void *assert, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(assert, win, ierr);
         return;
@@ -852,7 +852,7 @@ BK_ENTRY void efg_mpi_win_fence_f08(void *assert, void *win, MPI_Fint *ierr) { f
 static __attribute__((noinline)) void f_MPI_Win_flush(const unsigned how, void *const site, void *rank, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(rank, win, ierr);
         return;
@@ -881,7 +881,7 @@ BK_ENTRY void efg_mpi_win_flush_f08(void *rank, void *win, MPI_Fint *ierr) { f_M
 static __attribute__((noinline)) void f_MPI_Win_flush_all(const unsigned how, void *const site, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
@@ -908,7 +908,7 @@ BK_ENTRY void efg_mpi_win_flush_all_f08(void *win, MPI_Fint *ierr) { f_MPI_Win_f
 static __attribute__((noinline)) void f_MPI_Win_flush_local(const unsigned how, void *const site, void *rank, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(rank, win, ierr);
         return;
@@ -937,7 +937,7 @@ BK_ENTRY void efg_mpi_win_flush_local_f08(void *rank, void *win, MPI_Fint *ierr)
 static __attribute__((noinline)) void f_MPI_Win_flush_local_all(const unsigned how, void *const site, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
@@ -964,7 +964,7 @@ BK_ENTRY void efg_mpi_win_flush_local_all_f08(void *win, MPI_Fint *ierr) { f_MPI
 static __attribute__((noinline)) void f_MPI_Win_free(const unsigned how, void *const site, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
@@ -994,7 +994,7 @@ BK_ENTRY void efg_mpi_win_free_f08(void *win, MPI_Fint *ierr) { f_MPI_Win_free(B
 static __attribute__((noinline)) void f_MPI_Win_get_errhandler(const unsigned how, void *const site, void *win, void *errhandler, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, errhandler, ierr);
         return;
@@ -1027,7 +1027,7 @@ BK_ENTRY void efg_mpi_win_get_errhandler_f08(void *win, void *errhandler, MPI_Fi
 static __attribute__((noinline)) void f_MPI_Win_get_group(const unsigned how, void *const site, void *win, void *group, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, group, ierr);
         return;
@@ -1059,7 +1059,7 @@ BK_ENTRY void efg_mpi_win_get_group_f08(void *win, void *group, MPI_Fint *ierr) 
 static __attribute__((noinline)) void f_MPI_Win_get_info(const unsigned how, void *const site, void *win, void *info_used, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, info_used, ierr);
         return;
@@ -1092,7 +1092,7 @@ BK_ENTRY void efg_mpi_win_get_info_f08(void *win, void *info_used, MPI_Fint *ier
 static __attribute__((noinline)) void f_MPI_Win_lock(const unsigned how, void *const site, void *lock_type, void *rank, void *assert, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(lock_type, rank, assert, win, ierr);
         return;
@@ -1125,7 +1125,7 @@ BK_ENTRY void efg_mpi_win_lock_f08(void *lock_type, void *rank, void *assert, vo
 static __attribute__((noinline)) void f_MPI_Win_lock_all(const unsigned how, void *const site, void *assert, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(assert, win, ierr);
         return;
@@ -1154,7 +1154,7 @@ BK_ENTRY void efg_mpi_win_lock_all_f08(void *assert, void *win, MPI_Fint *ierr) 
 static __attribute__((noinline)) void f_MPI_Win_post(const unsigned how, void *const site, void *group, void *assert, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, assert, win, ierr);
         return;
@@ -1185,7 +1185,7 @@ BK_ENTRY void efg_mpi_win_post_f08(void *group, void *assert, void *win, MPI_Fin
 static __attribute__((noinline)) void f_MPI_Win_set_attr(const unsigned how, void *const site, void *win, void *win_keyval, void *attribute_val, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, win_keyval, attribute_val, ierr);
         return;
@@ -1214,7 +1214,7 @@ BK_ENTRY void efg_mpi_win_set_attr_f08(void *win, void *win_keyval, void *attrib
 static __attribute__((noinline)) void f_MPI_Win_set_errhandler(const unsigned how, void *const site, void *win, void *errhandler, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, errhandler, ierr);
         return;
@@ -1243,7 +1243,7 @@ BK_ENTRY void efg_mpi_win_set_errhandler_f08(void *win, void *errhandler, MPI_Fi
 static __attribute__((noinline)) void f_MPI_Win_set_info(const unsigned how, void *const site, void *win, void *info, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, info, ierr);
         return;
@@ -1272,7 +1272,7 @@ BK_ENTRY void efg_mpi_win_set_info_f08(void *win, void *info, MPI_Fint *ierr) { 
 static __attribute__((noinline)) void f_MPI_Win_set_name(const unsigned how, void *const site, void *win, void *win_name, MPI_Fint *ierr, size_t win_name_len)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *, size_t);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, win_name, ierr, win_name_len);
         return;
@@ -1300,7 +1300,7 @@ BK_ENTRY void efg_mpi_win_set_name_f08(void *win, void *win_name, MPI_Fint *ierr
 static __attribute__((noinline)) void f_MPI_Win_start(const unsigned how, void *const site, void *group, void *assert, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(group, assert, win, ierr);
         return;
@@ -1331,7 +1331,7 @@ BK_ENTRY void efg_mpi_win_start_f08(void *group, void *assert, void *win, MPI_Fi
 static __attribute__((noinline)) void f_MPI_Win_sync(const unsigned how, void *const site, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
@@ -1358,7 +1358,7 @@ BK_ENTRY void efg_mpi_win_sync_f08(void *win, MPI_Fint *ierr) { f_MPI_Win_sync(B
 static __attribute__((noinline)) void f_MPI_Win_test(const unsigned how, void *const site, void *win, void *flag, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, flag, ierr);
         return;
@@ -1390,7 +1390,7 @@ BK_ENTRY void efg_mpi_win_test_f08(void *win, void *flag, MPI_Fint *ierr) { f_MP
 static __attribute__((noinline)) void f_MPI_Win_unlock(const unsigned how, void *const site, void *rank, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(rank, win, ierr);
         return;
@@ -1419,7 +1419,7 @@ BK_ENTRY void efg_mpi_win_unlock_f08(void *rank, void *win, MPI_Fint *ierr) { f_
 static __attribute__((noinline)) void f_MPI_Win_unlock_all(const unsigned how, void *const site, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;
@@ -1446,7 +1446,7 @@ BK_ENTRY void efg_mpi_win_unlock_all_f08(void *win, MPI_Fint *ierr) { f_MPI_Win_
 static __attribute__((noinline)) void f_MPI_Win_wait(const unsigned how, void *const site, void *win, MPI_Fint *ierr)
 {
     typedef void (*const real_fn)(void *, MPI_Fint *);
-    bk_thread *const b = bk_enter(__builtin_frame_address(0));
+    bk_thread *const b = bk_enter(__builtin_frame_address(0), site);
     if (bk_unlikely(b == NULL)) {
         ((real_fn)efg_real[0][BK_HOW_SLOT(how)])(win, ierr);
         return;

@@ -313,6 +313,7 @@ func (m *matcher) enterPart(t *Thread, x *part, proc *signature.Proc, root, excl
 	o := m.operation(t, TakePart)
 	o.Collective, o.Member, o.root, o.excluded = c, x.member, root, excluded
 	o.Bytes = bytes
+	c.nested = c.nested || o.nested()
 	c.enter(o)
 	if len(c.waiters) > 0 {
 		m.releaseAll(&c.waiters)

@@ -38,4 +38,10 @@
 // starts of a persistent collective are matched in the order in which it was made and started.
 // On an intercommunicator the members of one group wait for those of the other. If members
 // disagree on a call, nothing after it on that object is matched. Calls that failed are ignored.
+//
+// # Calls inside calls
+//
+// What callbacks of the program do inside a call takes part in matching, because messages and
+// collective calls have one order, but visitors do not see it: its time is that of the outermost
+// call, and what that call depends on is known from its own operations.
 package match

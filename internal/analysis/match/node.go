@@ -39,6 +39,7 @@ type node struct {
 	frees           bool // its requests
 	cancels         bool
 	quiet           bool // when it is left matters to no other thread
+	nested          bool // its calls were made inside others
 	sends, receives bool
 	wild            bool  // a nonblocking receive that may have any source or tag
 	needsWords      bool  // its words are looked at
@@ -98,6 +99,7 @@ func wildcard(w uint64) bool { return w == signature.AnySource || w == signature
 func (n *node) prepareWords(words []uint64) {
 	n.words, n.quiet = words, true
 	h := signature.Header(words[0])
+	n.nested = h.Depth() > 0
 	p := signature.ProcByID(h.Proc())
 	if p == nil || len(p.Words) != len(words) {
 		return

@@ -87,6 +87,7 @@ type Collective struct {
 	FirstLeft Origin
 	FirstExit int64
 
+	nested   bool // a member takes part inside another call
 	scope    *scope
 	parts    []*Operation
 	sides    [2]side // of an intercommunicator

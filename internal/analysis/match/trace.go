@@ -45,6 +45,7 @@ type Thread struct {
 	Index   int    // among all threads that are visited
 	events  uint64 // that were fetched
 	polled  int64  // exit of the last poll
+	exit    int64  // of the last outermost call
 	polling bool
 	alone   bool // the process has no other thread
 	left    bool // the next step is the exit of the call

@@ -7,7 +7,7 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// Visitor sees the calls of a run: each when it is entered and, unless it never returned, when it
+// Visitor sees the outermost calls of a run: each when it is entered and, unless it never returned, when it
 // is left. Calls of a process with one thread that complete nothing are left as soon as they were
 // entered. A Call is valid during the visit.
 type Visitor interface {
@@ -65,6 +65,7 @@ type matcher struct {
 
 	free       []*Operation
 	operations int
+	nested     bool // there are calls inside others
 }
 
 // progressEvery is the number of events between progress reports.
@@ -79,6 +80,7 @@ func (t *Trace) Walk(ctx context.Context, v Visitor, progress func(done uint64))
 		queue: newQueue(len(t.Threads)), held: newQueue(len(t.Threads)),
 	}
 	for _, th := range t.Threads {
+		m.nested = m.nested || th.Nested()
 		ok, err := th.fetch(t.End)
 		if err != nil {
 			return nil, err
@@ -161,7 +163,7 @@ func (m *matcher) goOn(t *Thread) error {
 // leaveAndFetch ends a call, and goes to the next one of the thread; false if there is none.
 func (m *matcher) leaveAndFetch(t *Thread) (bool, error) {
 	m.leaveCalls(t)
-	if m.done++; !t.call.Proc.Annotates() {
+	if m.done++; !t.call.Proc.Annotates() && !t.nodes[t.call.Node].nested {
 		m.summary.Calls++
 	}
 	more, err := t.fetch(m.trace.End)
@@ -183,13 +185,13 @@ func (t *Thread) foundNothing(n *node) bool { return n.poll != 0 && t.Word(int(n
 // enterCall posts what a call does.
 func (m *matcher) enterCall(t *Thread, n *node) {
 	t.call.Proc, t.call.Failed = n.proc, n.failed
-	if t.polling && !n.proc.Annotates() {
+	if t.polling && !n.nested && !n.proc.Annotates() {
 		t.poll(n)
 	}
 	if n.action != noAction {
 		m.enter(t)
 	}
-	m.visitor.Enter(&t.call)
+	m.show(t, m.visitor.Enter)
 }
 
 // A program that does something else between two polls takes longer than maxPollGap. One that has
@@ -358,7 +360,7 @@ func (m *matcher) leaveCalls(t *Thread) {
 	if t.hides {
 		t.hideLater()
 	}
-	m.visitor.Exit(&t.call)
+	m.show(t, m.visitor.Exit)
 	if t.hides {
 		t.showLater()
 	}
@@ -373,9 +375,10 @@ func (m *matcher) leaveCalls(t *Thread) {
 	if n.freed != 0 && !n.failed {
 		m.leave(t.Process, t.Word(int(n.freed)))
 	}
-	if n.proc.Annotates() {
+	if n.nested || n.proc.Annotates() {
 		return // also between polls
 	}
+	t.exit = t.call.Exit
 	if t.call.FoundNothing && !t.polling {
 		t.polls, t.tight = t.call.Enter, 0
 	}
@@ -457,6 +460,32 @@ func (m *matcher) recycle(o *Operation) { m.free = append(m.free, o) }
 
 // fetch goes to the next call of a thread; false if there is none before the end of the walk.
 func (t *Thread) fetch(end int64) (bool, error) {
+	c := &t.call
+	t.left, t.decided, t.forced = false, false, false
+	c.Posted, c.Done = c.Posted[:0], c.Done[:0]
+	for {
+		more, err := t.next()
+		if err != nil {
+			return false, err
+		}
+		if !more {
+			return t.Trace.Untimed == 0 && t.fetchPending() && c.Enter < end, nil
+		}
+		c.Node, c.Event = int(t.event.node), t.events
+		t.events++
+		c.Enter, c.Exit = t.event.enter, t.event.exit
+		if c.Exit <= end || !t.nodes[c.Node].nested { // the call around it is the last one
+			break
+		}
+	}
+	c.Began, t.key = c.Enter, c.Enter
+	t.cut = c.Exit > end
+	t.GoesOn = c.Enter >= end
+	return !t.GoesOn, nil
+}
+
+// next goes to the next event of the window; false if there is none.
+func (t *Thread) next() (bool, error) {
 	w := &t.window
 	if w.next == len(w.events) {
 		if err := t.read(); err != nil {
@@ -466,21 +495,12 @@ func (t *Thread) fetch(end int64) (bool, error) {
 	if t.ahead != nil && t.ahead.Err != nil {
 		return false, t.ahead.Err
 	}
-	t.left, t.decided, t.forced = false, false, false
-	c := &t.call
-	c.Posted, c.Done = c.Posted[:0], c.Done[:0]
 	if len(w.events) == 0 {
-		return t.Trace.Untimed == 0 && t.fetchPending() && c.Enter < end, nil
+		return false, nil
 	}
 	t.event = w.events[w.next]
 	w.next++
-	c.Node, c.Event = int(t.event.node), t.events
-	t.events++
-	c.Enter, c.Exit = t.event.enter, t.event.exit
-	c.Began, t.key = c.Enter, c.Enter
-	t.cut = c.Exit > end
-	t.GoesOn = c.Enter >= end
-	return !t.GoesOn, nil
+	return true, nil
 }
 
 // fetchPending goes to the call that the thread was in when its recording ended, if there is
@@ -499,7 +519,7 @@ func (t *Thread) fetchPending() bool {
 	t.never, t.event = true, event{}
 	c := &t.call
 	c.Node, c.Event = len(t.Nodes), t.Events
-	c.Enter = max(c.Exit, t.enteredAt(p))
+	c.Enter = max(t.exit, t.enteredAt(p))
 	c.Began, t.key = c.Enter, c.Enter
 	return true
 }

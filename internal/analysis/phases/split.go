@@ -33,7 +33,7 @@ func cutsOf(p *analysis.Process, i int) (c *cuts, events uint64) {
 		h := signature.Header(n.Words[0])
 		proc := signature.ProcByID(h.Proc())
 		switch {
-		case proc == nil || !proc.Synchronises() || h.ErrorClass() != 0 || len(proc.Words) != len(n.Words):
+		case proc == nil || !proc.Synchronises() || h.ErrorClass() != 0 || h.Depth() > 0 || len(proc.Words) != len(n.Words):
 			continue
 		case n.Mask&objectMask != 0:
 			c.nodes[k] = byObject

@@ -19,6 +19,7 @@ type item struct {
 	op           *analysis.Operation
 	seq          uint64
 	start, end   int64    // nanoseconds since the run began
+	inside       int64    // ns, of the calls immediately inside it
 	timed        bool     // start and end are known
 	region       []string // the names of the regions that it is in, the outermost first
 

@@ -103,14 +103,15 @@ func (t *totaler) call(c *analysis.Call) {
 	}
 }
 
-// addTime adds the time of the current event, if it has one of its own.
+// addTime adds the time of the current event, if it has one of its own, without that of the calls
+// inside.
 func (t *totaler) addTime(r *row) {
 	if t.timeTotal == nil || !t.item.timed {
 		return
 	}
 	for i, a := range t.aggregates {
 		if a.field != nil && a.field.name == "TIME" {
-			r.cells[i].add(uint64(t.item.end-t.item.start), 1)
+			r.cells[i].add(uint64(max(0, t.item.end-t.item.start-t.item.inside)), 1)
 		}
 	}
 }

@@ -143,10 +143,12 @@ func (r *reader) eachEvent(p *reconstruct.Process, i int, opt reconstruct.Option
 	all := follower.NeedsAll()
 	in := r.regionFollower(i)
 	frame, names := int32(regions.Outside), []string(nil)
+	var inside analysis.InsideTimes
 	for e, err := range p.Events(i, opt) {
 		if err != nil {
 			return err
 		}
+		took := inside.Next(e)
 		n := facts[e.Node()]
 		if n == nil && !all {
 			continue
@@ -160,6 +162,7 @@ func (r *reader) eachEvent(p *reconstruct.Process, i int, opt reconstruct.Option
 		}
 		r.item = item{rank: r.Data.Rank, thread: int(s.Thread), node: n, seq: e.Seq}
 		r.item.start, r.item.end, r.item.timed = e.Times()
+		r.item.inside = took
 		if now := in.At(e.Seq); now != frame {
 			frame, names = now, in.Path(now)
 		}

@@ -51,12 +51,14 @@ type stream struct {
 	begin       int64
 	checkpoints *checkpointTimes
 	procs       []uint16 // by node
+	nested      []bool   // by node: its calls were made inside others
 }
 
 func newStream(p *efg.Process, s *efg.Stream, number int, marks *checkpointTimes) *stream {
-	out := &stream{Stream: s, number: number, begin: int64(s.Trace.BeginMono()) + p.Clock, checkpoints: marks, procs: make([]uint16, len(s.Nodes))}
+	out := &stream{Stream: s, number: number, begin: int64(s.Trace.BeginMono()) + p.Clock, checkpoints: marks, procs: make([]uint16, len(s.Nodes)), nested: make([]bool, len(s.Nodes))}
 	for i := range s.Nodes {
-		out.procs[i] = uint16(signature.Header(s.Nodes[i].Words[0]).Proc())
+		h := signature.Header(s.Nodes[i].Words[0])
+		out.procs[i], out.nested[i] = uint16(h.Proc()), h.Depth() > 0
 	}
 	marks.mu.Lock()
 	defer marks.mu.Unlock()
@@ -129,8 +131,8 @@ func (s *stream) around(from, to int64) (first, events uint64, divided bool, err
 	return first, end - min(first, end), b > a, nil
 }
 
-// walk calls show for the calls that end after from and start before to, in order. It also reports
-// whether there are no later ones, and when the last one ended.
+// walk calls show for the outermost calls that end after from and start before to, in order. It also
+// reports whether there are no later ones, and when the last one ended.
 func (s *stream) walk(ctx context.Context, first uint64, from, to int64, show func(node int, start, end int64)) (ended bool, last int64, err error) {
 	clock, err := s.ClockFrom(first)
 	if err != nil {
@@ -147,6 +149,9 @@ func (s *stream) walk(ctx context.Context, first uint64, from, to int64, show fu
 		a, b, err := clock.Next(uint32(w.Node()))
 		if err != nil {
 			return false, 0, err
+		}
+		if s.nested[w.Node()] {
+			continue
 		}
 		start, end := s.begin+int64(a), s.begin+int64(b)
 		if start >= to {

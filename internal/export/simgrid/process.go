@@ -51,7 +51,9 @@ func (p *process) stream(replay *reconstruct.Process, number int) error {
 		if e == nil {
 			return p.job.Done((n - 1) % often)
 		}
-		p.compute(e)
+		if e.Header().Depth() == 0 { // of other calls, the time is in those around them
+			p.compute(e)
+		}
 		if err := p.call(e); err != nil {
 			return err
 		}

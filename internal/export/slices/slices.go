@@ -9,6 +9,7 @@ package slices
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
@@ -229,6 +230,7 @@ type writer struct {
 	sent     uint64
 	group    Slice // calls that are drawn together; Calls is 0 if there are none
 	one      Slice
+	inner    []innerSlice // calls inside the next outermost one
 	regions  *regions.Follower
 	frame    int32        // in which the thread is
 	open     []openRegion // it and those around it
@@ -258,7 +260,7 @@ func (w *writer) process(p *reconstruct.Process, facts *analysis.Process) error 
 			return err
 		}
 		walk := export.Walk{Follower: w.follower, Issues: true, Timed: true, Write: w.event}
-		if err := errors.Join(w.job.Walk(p, i, walk), w.flush(), w.leave(0, w.last)); err != nil {
+		if err := errors.Join(w.job.Walk(p, i, walk), w.flush(), w.drawInner(w.last, math.MaxInt64), w.leave(0, w.last)); err != nil {
 			return err
 		}
 	}
@@ -271,6 +273,9 @@ func (w *writer) event(e *reconstruct.Event, start, end int64, _ bool) error {
 	if err != nil {
 		return err
 	}
+	if e.Depth() > 0 {
+		return w.inside(e, call, start, end)
+	}
 	w.last = end
 	if w.regions != nil {
 		if err := errors.Join(w.toFrame(w.regions.At(e.Seq), start), w.toFrame(w.regions.After(e.Seq), end)); err != nil {
@@ -280,16 +285,28 @@ func (w *writer) event(e *reconstruct.Event, start, end int64, _ bool) error {
 			return nil // the region is drawn
 		}
 	}
-	sent, received, sized := eventrow.Volume(call.Operations)
+	sent, received, _ := eventrow.Volume(call.Operations)
 	w.sent += sent
 	if end-start < w.resolution {
+		w.inner = w.inner[:0]
 		return w.together(e, start, end, sent, received)
 	}
 	if err := w.flush(); err != nil {
 		return err
 	}
+	w.fill(&w.one, e, call, start, end)
+	w.messages(&w.one, e)
+	w.requests(&w.one, e)
+	if err := w.draw(&w.one); err != nil {
+		return err
+	}
+	return w.drawInner(start, end)
+}
+
+// fill makes a slice of a call, without flows.
+func (w *writer) fill(s *Slice, e *reconstruct.Event, call *analysis.Call, start, end int64) {
+	sent, received, sized := eventrow.Volume(call.Operations)
 	n, names := &w.nodes[e.Node()], w.rebuilt.Names()
-	s := &w.one
 	*s = Slice{
 		Start: start, End: end, Calls: 1, Seq: e.Seq, Name: n.Op, Class: n.Class, Site: n.Site, Func: n.Func, Error: n.Error,
 		Comm: n.Object(e, names), Datatype: eventrow.Datatype(call.Operations, names), HasSize: sized, Sent: sent, Received: received,
@@ -301,9 +318,6 @@ func (w *writer) event(e *reconstruct.Event, start, end int64, _ bool) error {
 	if w.arguments {
 		s.Args, s.Out = e.AppendJSONArguments(s.Args), e.AppendJSONResults(s.Out)
 	}
-	w.messages(s, e)
-	w.requests(s, e)
-	return w.draw(s)
 }
 
 // together adds a call to those that are drawn together.

@@ -104,6 +104,11 @@ func (l *line) members(v *importer.Value) error {
 			l.since = n
 		case "pmpi":
 			l.call.ByPMPI = n != 0
+		case "depth":
+			if l.call.Depth = int(n); n < 0 || n > signature.MaxDepth {
+				return fmt.Errorf("depth %d: want 0 to %d", n, signature.MaxDepth)
+			}
+		case "inside": // it follows from the depths
 		case "lang":
 			lang, ok := importer.Languages[m.Value.Text]
 			if !ok {
@@ -126,7 +131,7 @@ func (l *line) members(v *importer.Value) error {
 var kinds = map[string]importer.ValueKind{
 	"rank": importer.Number, "thread": importer.Number, "seq": importer.Number, "op": importer.Text, "args": importer.Object,
 	"out": importer.Object, "site": importer.Text, "function": importer.Text, "t0": importer.Number, "t1": importer.Number,
-	"since": importer.Number, "pmpi": importer.Number, "lang": importer.Text, "entered": importer.Object,
+	"since": importer.Number, "pmpi": importer.Number, "depth": importer.Number, "inside": importer.Number, "lang": importer.Text, "entered": importer.Object,
 }
 
 var kindNames = map[importer.ValueKind]string{importer.Number: "integer", importer.Text: "string", importer.Object: "object"}

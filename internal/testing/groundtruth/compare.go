@@ -151,7 +151,7 @@ func (s *stream) compare(calls []Call) string {
 		call := &calls[i]
 		open = nil
 		if j >= len(s.events) {
-			if call.Done || i+1 < len(calls) && !call.Abandoned {
+			if call.Done || call.Abandoned || i+1 < len(calls) {
 				return fmt.Sprintf("%s: event %d is missing: %s", s.where, j, call.Line)
 			}
 			open = call
@@ -159,7 +159,7 @@ func (s *stream) compare(calls []Call) string {
 		}
 		e := &s.events[j]
 		if e.Op != call.name() {
-			if !call.Done {
+			if !call.Done && !call.Abandoned {
 				continue
 			}
 			return fmt.Sprintf("%s: event %d is %s, should be %s\n  log: %s\n  efg: %s",
@@ -203,7 +203,13 @@ func (s *stream) inCall(call *Call) string {
 	return ""
 }
 
+// deepest stands for greater depths, too.
+const deepest = 7
+
 func (s *stream) event(call *Call, e *Event) string {
+	if e.Depth != min(call.Depth, deepest) {
+		return fmt.Sprintf("depth %d, should be %d", e.Depth, call.Depth)
+	}
 	known := map[string]bool{}
 	for _, f := range call.In {
 		if strings.HasPrefix(f.Name, "_") {
@@ -215,7 +221,7 @@ func (s *stream) event(call *Call, e *Event) string {
 			return fmt.Sprintf("argument %s: %s", f.Name, err)
 		}
 	}
-	if call.Done {
+	if call.Done || call.Abandoned {
 		if err := s.outcome(call, e, known); err != "" {
 			return err
 		}
@@ -251,6 +257,9 @@ func (s *stream) outcome(call *Call, e *Event, known map[string]bool) string {
 	return s.statuses(call, e)
 }
 
+// notReturned is in place of the error class of a call that was left with longjmp.
+const notReturned = "NOT_RETURNED"
+
 func isHandle(raw string) bool {
 	raw = strings.TrimPrefix(raw, "[")
 	return raw != "" && raw[0] >= 'a' && raw[0] <= 'z'
@@ -258,6 +267,12 @@ func isHandle(raw string) bool {
 
 func (s *stream) errorClass(call *Call, e *Event) string {
 	v, ok := e.Out["error"]
+	if call.Abandoned {
+		if v != notReturned {
+			return fmt.Sprintf("error %v, but it did not return", v)
+		}
+		return ""
+	}
 	if call.Err == 0 {
 		if ok {
 			return fmt.Sprintf("error %v, but it succeeded", v)

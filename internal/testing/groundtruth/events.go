@@ -16,6 +16,7 @@ type Event struct {
 	Thread  int
 	Seq     uint64
 	Op      string
+	Depth   int
 	Args    map[string]any
 	Out     map[string]any
 	Site    string

@@ -33,6 +33,7 @@ type Call struct {
 	Err        int  // error class
 	Done       bool // the call returned
 	Abandoned  bool // it was left with longjmp
+	Depth      int  // number of calls that it was made inside of
 }
 
 // attributeDouble is the annotation whose value is logged as its bits.
@@ -170,12 +171,34 @@ func readCalls(file string) ([]Call, error) {
 	}
 	data = bytes.TrimRight(data, "\x00")
 	var calls []Call
+	var open []string // lines of calls that others are inside of
 	sc := bufio.NewScanner(bytes.NewReader(data))
 	sc.Buffer(nil, len(data)+1)
-	for sc.Scan() {
-		c, err := parseCall(sc.Text())
+	for n := 1; sc.Scan(); n++ {
+		line := sc.Text()
+		if rest, ok := strings.CutPrefix(line, "<"); ok {
+			if len(open) == 0 {
+				return nil, fmt.Errorf("%s:%d: it continues nothing", file, n)
+			}
+			line, open = open[len(open)-1]+rest, open[:len(open)-1]
+		}
+		c, err := parseCall(line)
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", file, len(calls)+1, err)
+			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
+		}
+		if !c.Done && !c.Abandoned {
+			open = append(open, line)
+			continue
+		}
+		if c.Depth != len(open) {
+			return nil, fmt.Errorf("%s:%d: at depth %d, inside %d calls", file, n, c.Depth, len(open))
+		}
+		calls = append(calls, c)
+	}
+	if len(open) > 0 { // of several, the recorder keeps the outermost
+		c, err := parseCall(open[0])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		calls = append(calls, c)
 	}
@@ -186,7 +209,7 @@ func readCalls(file string) ([]Call, error) {
 // without its end is a call that did not return.
 func parseCall(line string) (Call, error) {
 	c := Call{Line: line}
-	words := strings.Fields(line)
+	words := strings.Fields(strings.TrimLeft(line, ">"))
 	bar := slices.Index(words, "|")
 	if len(words) < 3 || bar < 0 {
 		// the process died while the line was being written: too little is known
@@ -197,6 +220,7 @@ func parseCall(line string) (Call, error) {
 		return c, err
 	}
 	c.Lang, c.Op = words[1], words[2]
+	c.Depth = len(line) - len(strings.TrimLeft(line, ">"))
 	c.In = parseFields(words[3:bar])
 	rest := words[bar+1:]
 	switch n := len(rest); {
