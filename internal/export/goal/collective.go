@@ -24,14 +24,14 @@ type collective struct {
 // join writes a collective call.
 func (p *process) join(t *thread, e *reconstruct.Event, x *plan) {
 	on := p.comm(e.Word(signature.ObjectWord))
-	var c *collective
+	c, bad := &collective{plan: x}, ofUnknownMembers
 	if on.known {
-		c = p.collective(on, e, x)
+		c, bad = p.collective(on, e, x)
 		on.joined++
 	}
-	if c == nil {
-		p.missing[x.name+" of unknown or unsuitable size or members"]++
-		c = &collective{plan: x}
+	if bad != "" {
+		p.missing[x.name+bad]++
+		c.rounds = nil
 	}
 	w, issued := made(e, x.roles.Request)
 	switch {
@@ -66,13 +66,22 @@ type call struct {
 	e    *reconstruct.Event
 	x    *plan
 	tag  int64
-	me   int // position among own members
-	bad  bool
+	me   int    // position among own members
+	bad  string // why it cannot be simulated, "" if it can
 	list *collective
 }
 
-// collective returns what a process does in a collective call; nil if that is unknown.
-func (p *process) collective(on *comm, e *reconstruct.Event, x *plan) *collective {
+// Why calls cannot be simulated, as it follows their names.
+const (
+	ofUnknownMembers = " of unknown members"
+	ofUnknownSize    = " of unknown size"
+	ofUnknownTo      = " of unknown neighbours"
+	ofAnotherWorld   = " with another world"
+	tooLarge         = " of 2 GiB or more"
+)
+
+// collective returns what a process does in a collective call, and why that is unknown, if it is.
+func (p *process) collective(on *comm, e *reconstruct.Event, x *plan) (did *collective, bad string) {
 	c := &call{
 		p: p, on: on, e: e, x: x, me: on.own.Index(p.rank), list: &collective{plan: x, whole: p.whole(on)},
 		tag: firstJoinedTag + (on.number*joinedTags+int64(on.joined%joinedTags))%mostJoinedTags,
@@ -85,10 +94,7 @@ func (p *process) collective(on *comm, e *reconstruct.Event, x *plan) *collectiv
 	case on.own.Size() > 1:
 		c.within()
 	}
-	if c.bad {
-		return nil
-	}
-	return c.list
+	return c.list, c.bad
 }
 
 // whole reports whether the members of a communicator are the ranks of the run, in their order.
@@ -114,7 +120,7 @@ func (c *call) size(of ...*signature.Payload) uint64 {
 			return n
 		}
 	}
-	c.bad = true
+	c.bad = ofUnknownSize
 	return 0
 }
 
@@ -151,7 +157,7 @@ func (c *call) block(i int, of ...*signature.Payload) uint64 {
 			return analysis.Product(counts[i], size)
 		}
 	}
-	c.bad = true
+	c.bad = ofUnknownSize
 	return 0
 }
 
@@ -167,8 +173,11 @@ func (c *call) to(peer int, bytes uint64) message   { return c.message(true, pee
 func (c *call) from(peer int, bytes uint64) message { return c.message(false, peer, bytes) }
 
 func (c *call) message(sends bool, peer int, bytes uint64) message {
-	if peer < 0 || peer >= c.p.ranks || bytes > c.p.mostBytes {
-		c.bad = true
+	switch {
+	case peer < 0 || peer >= c.p.ranks:
+		c.bad = ofAnotherWorld
+	case bytes > c.p.mostBytes:
+		c.bad = tooLarge
 	}
 	return message{sends, peer, c.tag, bytes}
 }
@@ -177,7 +186,7 @@ func (c *call) message(sends bool, peer int, bytes uint64) message {
 func (c *call) rooted() int {
 	w := c.e.Word(c.x.roles.Root)
 	if signature.IsConst(w) || w >= uint64(c.on.own.Size()) {
-		c.bad = true
+		c.bad = ofUnknownMembers
 		return 0
 	}
 	c.list.root = int(w)
@@ -231,7 +240,7 @@ func (c *call) neighbours() {
 	r := c.x.roles
 	in, out, ok := c.p.facts.Neighbours(c.e.Word(signature.ObjectWord))
 	if !ok {
-		c.bad = true
+		c.bad = ofUnknownTo
 		return
 	}
 	var list []message
@@ -276,7 +285,7 @@ func (c *call) between() {
 			c.round(list...)
 		}
 	default:
-		c.bad = true
+		c.bad = ofUnknownMembers
 	}
 }
 
@@ -289,7 +298,7 @@ func (c *call) rootedBetween() {
 		return
 	}
 	if !here && (signature.IsConst(root) || root >= uint64(other.Size())) {
-		c.bad = true
+		c.bad = ofUnknownMembers
 		return
 	}
 	toAll := c.x.proc.Shape == signature.OneToAll

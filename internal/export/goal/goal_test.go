@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/export"
 	"github.com/efg-tools/efg/internal/export/goal"
+	"github.com/efg-tools/efg/internal/testing/groundtruth"
 	"github.com/efg-tools/efg/internal/testing/sim"
 	"github.com/efg-tools/efg/internal/testing/testrun"
 )
@@ -82,6 +84,16 @@ func (s *schedule) computed(rank int) (ns uint64) {
 	return ns
 }
 
+// received is how many bytes a rank receives.
+func (s *schedule) received(rank int) (bytes uint64) {
+	for _, o := range s.ranks[rank] {
+		if o.kind == "recv" {
+			bytes += o.size
+		}
+	}
+	return bytes
+}
+
 // program is a recorded program, and what cannot be simulated.
 type program struct {
 	testrun.Program
@@ -124,7 +136,7 @@ func ofUnknownNeighbours() string {
 	var list []string
 	for _, prefix := range []string{"Ineighbor", "Neighbor"} {
 		for _, name := range []string{"allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"} {
-			list = append(list, "12 MPI_"+prefix+"_"+name+" of unknown or unsuitable size or members")
+			list = append(list, "12 MPI_"+prefix+"_"+name+" of unknown neighbours")
 		}
 	}
 	return strings.Join(list, ", ")
@@ -139,11 +151,12 @@ func TestPrograms(t *testing.T) {
 	}
 	testrun.Record(t, list, func(t *testing.T, r *testrun.Recording) {
 		p := &programs[r.Program]
-		text, notes, err := write(r.Run)
+		text, _, err := write(r.Run)
 		if p.refused != "" {
 			if want := p.refused + " cannot be simulated (--what supported leaves them out)"; !errors.Is(err, goal.ErrUnsuitable) || err.Error() != want {
 				t.Fatalf("%v, not %q", err, want)
 			}
+			var notes []string
 			text, notes, err = write(r.Run, goal.Supported)
 			if len(notes) == 0 || notes[0] != "left out: "+p.refused {
 				t.Errorf("%q", notes)
@@ -152,21 +165,57 @@ func TestPrograms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := parse(t, text)
-		took := s.execute(t, 1<<62)
-		if p.waits {
-			s.execute(t, 0)
-		}
-		for rank := range s.ranks {
-			if ns := s.computed(rank); int64(ns) > took {
-				t.Errorf("rank %d computes %d ns of %d", rank, ns, took)
-			}
-		}
-		if found, want := s.cells(plain), recorded(t, r.Run); !maps.Equal(found, want) {
-			t.Errorf("%v\nnot %v", found, want)
-		}
-		checkTraces(t, r, s)
+		checkSchedule(t, r.Run, text, p.waits)
 	})
+}
+
+// LAMMPS, as Debian has it.
+func TestLammps(t *testing.T) {
+	benches, err := groundtruth.Benches(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	input, err := filepath.Abs("../../../testdata/real/in.melt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir()) // it writes files
+	for _, bench := range benches {
+		if bench.Name != "openmpi" {
+			continue
+		}
+		file := filepath.Join(t.TempDir(), "run.efg")
+		result, err := bench.RecordedWith(t.Context(), []string{"--time", "trace"}, file, 4, "/usr/bin/lmp", "-in", input, "-log", "none")
+		if err != nil || result.Status != 0 {
+			t.Fatal(err, result.Status, result.Stderr)
+		}
+		run := testrun.Open(t, file)
+		text, _, err := write(run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkSchedule(t, run, text, false)
+	}
+}
+
+// checkSchedule: all of a schedule, and of the traces of the same run, is executed, with the recorded
+// messages; if the program waits for messages rather than rely on buffers, also without these.
+func checkSchedule(t *testing.T, run *runfile.Run, text string, waits bool) {
+	t.Helper()
+	s := parse(t, text)
+	took := s.execute(t, 1<<62)
+	if waits {
+		s.execute(t, 0)
+	}
+	for rank := range s.ranks {
+		if ns := s.computed(rank); int64(ns) > took {
+			t.Errorf("rank %d computes %d ns of %d", rank, ns, took)
+		}
+	}
+	if found, want := s.cells(plain), recorded(t, run); !maps.Equal(found, want) {
+		t.Errorf("%v\nnot %v", found, want)
+	}
+	checkTraces(t, run, s)
 }
 
 // Runs that a simulation would not get to the end of are refused, whatever is left out, as are parts of
@@ -248,6 +297,9 @@ func TestAlgorithms(t *testing.T) {
 				for rank := range ranks {
 					found, want := x.knows(rank), c.heard(rank, root, ranks)
 					missing := slices.ContainsFunc(want, func(i int) bool { return !slices.Contains(found, i) })
+					if bytes := x.received(rank); strings.HasPrefix(c.name, "MPI_All") && c.name != "MPI_Allreduce" && bytes != uint64(8*(ranks-1)) {
+						t.Errorf("%s of %d ranks: rank %d receives %d bytes", c.name, ranks, rank, bytes)
+					}
 					if missing || c.exact && len(found) != len(want) {
 						t.Errorf("%s of %d ranks, root %d: rank %d has something of %d, want %d", c.name, ranks, root, rank, found, want)
 					}
@@ -279,6 +331,45 @@ func count(from, to int) (list []int) {
 		list = append(list, i)
 	}
 	return list
+}
+
+// What is done before a request is waited for does not wait for its message, what is done later does.
+func TestRequests(t *testing.T) {
+	data := testrun.Args{"comm": "MPI_COMM_WORLD", "count": 1, "datatype": "MPI_INT", "tag": 4}
+	with := func(more testrun.Args) testrun.Args { return merged(data, more) }
+	status := testrun.Args{"status.source": 0, "status.tag": 4, "status.bytes": 4}
+	s := testrun.NewScript(t, 4)
+	request := s.Rank(0).Call(1, 2, "MPI_Irecv", with(testrun.Args{"source": 1}))
+	s.Rank(0).Call(3, 4, "MPI_Send", with(testrun.Args{"dest": 2}))
+	s.Rank(0).Call(5, 2000, "MPI_Wait", testrun.Args{"request": request, "status.source": "EFG_AS_POSTED", "status.tag": "EFG_AS_POSTED", "status.bytes": "EFG_AS_POSTED"})
+	s.Rank(0).Call(2001, 2002, "MPI_Send", with(testrun.Args{"dest": 3}))
+	s.Rank(1).Call(0, 1, "MPI_Barrier", testrun.Args{"comm": "MPI_COMM_SELF"})
+	s.Rank(1).Call(1001, 1002, "MPI_Send", with(testrun.Args{"dest": 0}))
+	s.Rank(2).Call(1, 10, "MPI_Recv", with(merged(status, testrun.Args{"source": 0})))
+	s.Rank(3).Call(1, 2010, "MPI_Recv", with(merged(status, testrun.Args{"source": 0})))
+	run := s.Run()
+	text, _, err := write(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	job, _ := whole(run)
+	if err := goal.WriteTraces(dir, job); err != nil {
+		t.Fatal(err)
+	}
+	traces, _ := readTraces(t, dir, 4)
+	for _, x := range []*schedule{parse(t, text), traces} {
+		x.execute(t, 1<<62)
+		if two, three := x.knows(2), x.knows(3); len(two) != 2 || len(three) != 3 {
+			t.Errorf("rank 2 has something of %d, rank 3 of %d", two, three)
+		}
+	}
+}
+
+func merged(a, b testrun.Args) testrun.Args {
+	c := maps.Clone(a)
+	maps.Copy(c, b)
+	return c
 }
 
 // Simulated runs of more ranks.

@@ -105,16 +105,16 @@ func (p *process) message(o *posted) (m message, ok bool) {
 	peer := p.facts.PeerOf(o.comm, o.peer)
 	switch {
 	case c.known && peer < 0 && !signature.IsConst(o.peer):
-		p.missing[o.x.name+" to or from another world"]++
+		p.missing[o.x.name+ofAnotherWorld]++
 		return m, false
 	case !c.known || peer < 0 || peer >= p.ranks || signature.IsConst(o.tag):
 		p.missing[o.x.name+" with an unknown peer or tag"]++
 		return m, false
 	case !o.sized:
-		p.missing[o.x.name+" of unknown size"]++
+		p.missing[o.x.name+ofUnknownSize]++
 		return m, false
 	case o.bytes > p.mostBytes:
-		p.missing[o.x.name+" of 2 GiB or more"]++
+		p.missing[o.x.name+tooLarge]++
 		return m, false
 	}
 	m = message{!o.receives, peer, p.tag(o, c), o.bytes}

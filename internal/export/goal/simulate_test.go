@@ -76,7 +76,7 @@ func parse(t *testing.T, text string) *schedule {
 			}
 			s.ranks, labels = append(s.ranks, nil), map[string]*operation{}
 		case line == "}":
-			if labels == nil || len(labels) == 0 {
+			if len(labels) == 0 {
 				bad("a rank without operations, or none")
 			}
 			labels = nil

@@ -14,8 +14,7 @@ import (
 // of its start and end, in µs. Addresses are 0. The first error of the output is kept for end.
 type trace struct {
 	out      *bufio.Writer
-	rank     int
-	ranks    int
+	members  string // of a communicator: the caller's rank and their number
 	requests uint64 // the address of the last one
 	now      int64  // the end of the last call, ns
 }
@@ -40,7 +39,7 @@ const (
 func traceName(rank int) string { return tracePrefix + strconv.Itoa(rank) + traceSuffix }
 
 func newTrace(f *os.File, rank, ranks int) *trace {
-	w := &trace{out: bufio.NewWriterSize(f, 1<<16), rank: rank, ranks: ranks}
+	w := &trace{out: bufio.NewWriterSize(f, 1<<16), members: fmt.Sprintf(",%d,%d", rank, ranks)}
 	w.call("MPI_Init", &thread{}, "0", "0")
 	return w
 }
@@ -72,9 +71,7 @@ func micros(ns int64) string { return strconv.FormatFloat(float64(ns)/1e3, 'f', 
 
 const bytesType = "0,1,1"
 
-func (w *trace) comm(number int64) string {
-	return fmt.Sprintf("%d,%d,%d", number, w.rank, w.ranks)
-}
+func (w *trace) comm(number int64) string { return strconv.FormatInt(number, 10) + w.members }
 
 // tag is the tag of a message, and the communicator that it is on.
 func (w *trace) tag(m *message) (tag, comm string) {

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/export/goal"
-	"github.com/efg-tools/efg/internal/testing/testrun"
 )
 
 // The lines of traces as Schedgen reads them: its fields are what is between colons and commas.
@@ -173,11 +173,12 @@ func readTraces(t *testing.T, dir string, ranks int) (s *schedule, computed []ui
 
 // checkTraces: what traces say can be executed to the end, too, with the recorded messages, and the
 // computation of a schedule.
-func checkTraces(t *testing.T, r *testrun.Recording, of *schedule) {
+func checkTraces(t *testing.T, run *runfile.Run, of *schedule) {
 	dir := t.TempDir()
-	job, _ := whole(r.Run, goal.Supported)
+	job, _ := whole(run, goal.Supported)
 	err := goal.WriteTraces(dir, job)
-	if len(r.Run.Procs[0].Streams) > 1 {
+	t.Helper()
+	if len(run.Procs[0].Streams) > 1 {
 		if !errors.Is(err, goal.ErrUnsuitable) || !strings.Contains(err.Error(), "several threads") {
 			t.Error(err)
 		}
@@ -186,7 +187,7 @@ func checkTraces(t *testing.T, r *testrun.Recording, of *schedule) {
 	if err != nil || !goal.OwnsTraces(dir) {
 		t.Fatal(err)
 	}
-	s, computed := readTraces(t, dir, len(r.Run.Procs))
+	s, computed := readTraces(t, dir, len(run.Procs))
 	s.execute(t, 1<<62)
 	for rank, ns := range computed {
 		if want := of.computed(rank); ns != want {
@@ -195,7 +196,7 @@ func checkTraces(t *testing.T, r *testrun.Recording, of *schedule) {
 	}
 	// Communicator 1 has the messages of collective calls.
 	found := s.cells(func(tag int64) bool { return tag>>24 != 1 && tag < 1<<40 })
-	if want := recorded(t, r.Run); !maps.Equal(found, want) {
+	if want := recorded(t, run); !maps.Equal(found, want) {
 		t.Errorf("%v\nnot %v", found, want)
 	}
 }
