@@ -6,8 +6,7 @@
  *     send DEST TAG BEFORE AFTER       also wait-send, in which the send is complete
  *     receive SOURCE TAG BEFORE AFTER  also wait-receive, poll-receive
  *     barrier|sum|reduce|bcast|wait-sum ROOT NUMBER BEFORE AFTER
- *     start-... : a call that starts one of these, or has the last part of a message ready
- *     other : a call that waits for nothing
+ *     start-... : a call that starts one of these, or has part of a message ready; other : any other
  *
  * Arguments: directory of the logs log.RANK; delay in milliseconds. Needs 4 ranks or more. */
 #include <mpi.h>
