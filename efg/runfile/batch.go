@@ -51,7 +51,7 @@ func (rw *runWriter) prepare(batch []placed) (*prepared, error) {
 		}
 	}
 	var err error
-	if p.stats, err = statsOfBatch(batch); err != nil {
+	if p.stats, err = statsOfBatch(batch, rw.features&featureShared != 0); err != nil {
 		return nil, batch[0].failed(err)
 	}
 	if p.stats != nil && len(rw.counters) > 0 {

@@ -299,7 +299,7 @@ func (r *Run) readCounters(i int, p *efg.Process) error {
 
 // readSums reads statistics and counters of process i.
 func (r *Run) readSums(i int, p *efg.Process) error {
-	if err := r.readTimes(i, p.Streams); err != nil {
+	if err := r.readTimes(i, p.Streams, p.Defs); err != nil {
 		return err
 	}
 	return r.readCounters(i, p)
@@ -328,7 +328,7 @@ func (r *Run) validateCounters() error {
 
 // counted returns the process's counters, and all nodes of each stream.
 func (s *memorySource) counted() ([]efg.Counter, [][]efg.Node, error) {
-	nodes, err := s.times()
+	nodes, _, err := s.times()
 	return s.proc.Counters, nodes, err
 }
 

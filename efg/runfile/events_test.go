@@ -195,6 +195,11 @@ func TestCallPathsInEventBlocks(t *testing.T) {
 		one.Defs = append(one.Defs, d)
 	}
 	procs := []*efg.Process{one, other}
+	for _, p := range procs {
+		for i := range p.Streams {
+			p.Streams[i].Nodes[0].Stats = nil // statistics are not shared then
+		}
+	}
 	data := encode(t, procs, Meta{CallPath: 9})
 	r := openBytes(t, data)
 	if r.features&featurePathCode == 0 || len(blocksOfKind(t, data, blockEvents)) == 0 {

@@ -30,7 +30,9 @@ const (
 	featurePathCode = 1 << 10
 	// featureCounters: each statistics block has a block of counters.
 	featureCounters = 1 << 11
-	features        = featurePending | featureEvents | featureMixed | featureTimes | featureUntimed | featurePaths | featurePathCode | featureCounters
+	// featureShared: nodes that differ in their call paths may share statistics.
+	featureShared = 1 << 12
+	features      = featurePending | featureEvents | featureMixed | featureTimes | featureUntimed | featurePaths | featurePathCode | featureCounters | featureShared
 	// unreleased are features that only versions between releases wrote.
 	unreleased = 1<<1 | 1<<2 | 1<<3 | 1<<4
 )
@@ -38,7 +40,7 @@ const (
 // featuresOf returns the features that a file of these sources needs.
 func (rw *runWriter) featuresOf(sources []source, meta *Meta) (f uint32) {
 	if meta.CallPath > 0 {
-		f |= featurePaths
+		f |= featurePaths | featureShared
 	}
 	if len(meta.Counters) > 0 {
 		f |= featureCounters

@@ -119,7 +119,7 @@ type Span struct{ Begin, End int64 }
 func (r *Run) Spans(i int) ([]Span, error) {
 	p, err := r.Untimed(i)
 	if err == nil {
-		err = r.readTimes(i, p.Streams)
+		err = r.readTimes(i, p.Streams, p.Defs)
 	}
 	if err != nil {
 		return nil, err

@@ -146,7 +146,29 @@ func builtProcess(t *testing.T, rank, size int, seed int64) *efg.Process {
 // pathProcess is like builtProcess, with call paths.
 func pathProcess(t *testing.T, rank, size int, seed int64) *efg.Process {
 	t.Helper()
-	return builtWith(t, rank, size, seed, randomPath)
+	p := builtWith(t, rank, size, seed, randomPath)
+	rng := rand.New(rand.NewSource(seed))
+	for i := range p.Streams {
+		visits := efg.VisitsOf(p.Streams[i].Nodes)
+		for k := range visits {
+			p.Streams[i].Nodes[k].Stats = randomTimes(rng, visits[k])
+		}
+	}
+	return p
+}
+
+// randomTimes are statistics of so many calls.
+func randomTimes(rng *rand.Rand, events uint64) *efg.Stats {
+	st := &efg.Stats{Count: events}
+	for _, v := range []*efg.Interval{&st.Dur, &st.Gap} {
+		v.Min = 1 << 60
+		for range events {
+			ns := uint64(rng.Int63()) >> (20 + rng.Intn(44))
+			v.Sum, v.Min, v.Max = v.Sum+ns, min(v.Min, ns), max(v.Max, ns)
+			v.Bins[binOf(ns)]++
+		}
+	}
+	return st
 }
 
 // pathMeta is the metadata of a run of such processes: each callsite has a place.
@@ -330,6 +352,7 @@ func TestIndependentReader(t *testing.T) {
 		add(fmt.Sprintf("of %d", n), procs, Meta{Time: "stats"})
 	}
 	paths := []*efg.Process{pathProcess(t, 0, 3, 1), pathProcess(t, 1, 3, 2), pathProcess(t, 2, 3, 1)}
+	paths[2].Streams[1].Nodes[0].Stats.Count++ // nodes of this stream share no statistics
 	add("with call paths", paths, pathMeta(paths))
 	add("of many nodes", []*efg.Process{manyNodes(600, 900)}, Meta{})
 	long, defs := disorder(t, rand.New(rand.NewSource(1)), 25_000)

@@ -125,12 +125,12 @@ func (s *memorySource) records() ([]*record, error) {
 
 func (s *memorySource) hasTimes() bool { return true }
 
-func (s *memorySource) times() ([][]efg.Node, error) {
+func (s *memorySource) times() ([][]efg.Node, []efg.Def, error) {
 	var nodes [][]efg.Node
 	for i := range s.proc.Streams {
 		nodes = append(nodes, s.proc.Streams[i].Nodes)
 	}
-	return nodes, nil
+	return nodes, s.proc.Defs, nil
 }
 
 func (s *memorySource) traces() ([]*efg.Stream, []*efg.Checkpoints, error) {
@@ -321,11 +321,11 @@ func (p *ProcInfo) extras() (list []extra) {
 
 func (s *fileSource) hasTimes() bool { return s.run.statsOf(s.proc) >= 0 }
 
-func (s *fileSource) times() ([][]efg.Node, error) {
+func (s *fileSource) times() ([][]efg.Node, []efg.Def, error) {
 	if s.hasTimes() {
 		p, err := s.run.Process(s.proc)
 		if err != nil {
-			return nil, s.failed(err)
+			return nil, nil, s.failed(err)
 		}
 		return (&memorySource{proc: p}).times()
 	}
@@ -333,11 +333,11 @@ func (s *fileSource) times() ([][]efg.Node, error) {
 	for j := range nodes {
 		n, err := s.run.nodesOf(s.proc, j)
 		if err != nil {
-			return nil, s.failed(err)
+			return nil, nil, s.failed(err)
 		}
 		nodes[j] = make([]efg.Node, n)
 	}
-	return nodes, nil
+	return nodes, nil, nil
 }
 
 func (s *fileSource) traces() ([]*efg.Stream, []*efg.Checkpoints, error) {

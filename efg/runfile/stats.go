@@ -16,6 +16,8 @@ const (
 	statCount                                // difference from the previous count
 	statTimes                                // the columns of an interval: of the durations, and of the gaps
 	statStream = statTimes + intervalColumns // nodes of a stream
+	statGroups = statStream + 1              // groups that these share statistics in, 0: each has its own
+	statShares = statGroups + 1              // of nodes that share statistics: of the durations, and of the gaps
 )
 
 // Columns of an interval.
@@ -43,23 +45,23 @@ type statsBlock struct {
 }
 
 // statsOfBatch returns the statistics block of a batch's processes, nil if none
-// of them has times.
-func statsOfBatch(batch []placed) ([]byte, error) {
-	if from := wholeBlock(batch); from != nil {
+// of them has times. If shared is set, nodes share statistics.
+func statsOfBatch(batch []placed, shared bool) ([]byte, error) {
+	if from := wholeBlock(batch); from != nil && shared == (from.run.features&featureShared != 0) {
 		raw, err := from.run.statsBytes(from.run.statsOf(from.proc))
 		return raw, from.failed(err)
 	}
 	if !slices.ContainsFunc(batch, func(p placed) bool { return p.source.hasTimes() }) {
 		return nil, nil
 	}
-	var s statsWriter
+	s := statsWriter{shared: shared}
 	for i := range batch {
-		times, err := batch[i].source.times()
+		times, defs, err := batch[i].source.times()
 		if err != nil {
 			return nil, err
 		}
 		for _, nodes := range times {
-			s.stream(nodes)
+			s.stream(nodes, defs)
 		}
 	}
 	if !s.any {
@@ -105,7 +107,7 @@ func (r *Run) statsBytes(k int) ([]byte, error) {
 			if n := b.Peek(statStream); n != nodes {
 				b.Failf("statistics of %d nodes, there are %d", n, nodes)
 			}
-			takeStats(b, nil)
+			r.takeStats(b, nil, nil)
 		}
 	}
 	return raw, b.Close()
@@ -123,15 +125,42 @@ func (r *Run) nodesOf(i, j int) (uint64, error) {
 
 // statsWriter makes a statistics block.
 type statsWriter struct {
-	cols block.Columns
-	any  bool // a node has times
+	cols   block.Columns
+	shared bool
+	any    bool // a node has times
 }
 
-func (s *statsWriter) stream(nodes []efg.Node) {
+// stream adds a stream of a process with these definitions.
+func (s *statsWriter) stream(nodes []efg.Node, defs []efg.Def) {
 	s.cols.Put(statStream, uint64(len(nodes)))
-	last := uint64(0)
+	if !s.shared {
+		s.list(ownStats(nodes))
+		return
+	}
+	sharing := newSharing(nodes, defs)
+	all, ok := sharing.merged(nodes)
+	if !ok {
+		s.cols.Put(statGroups, 0)
+		s.list(ownStats(nodes))
+		return
+	}
+	s.cols.Put(statGroups, uint64(len(all)))
+	s.list(all)
+	sharing.putShares(&s.cols, nodes, all)
+}
+
+// ownStats are the statistics of each node.
+func ownStats(nodes []efg.Node) []*efg.Stats {
+	list := make([]*efg.Stats, len(nodes))
 	for i := range nodes {
-		st := nodes[i].Stats
+		list[i] = nodes[i].Stats
+	}
+	return list
+}
+
+func (s *statsWriter) list(stats []*efg.Stats) {
+	last := uint64(0)
+	for _, st := range stats {
 		if st == nil {
 			s.cols.Put(statForm, statNone)
 			continue
@@ -226,15 +255,50 @@ func (s *statsWriter) interval(v *efg.Interval, n, form uint64) {
 	}
 }
 
-// takeStats reads the statistics of a stream's nodes; if nodes is nil, it skips them.
-func takeStats(b *block.Block, nodes []efg.Node) {
+// takeStats reads the statistics of the nodes of a stream of a process with these definitions; if nodes is
+// nil, it skips them.
+func (r *Run) takeStats(b *block.Block, nodes []efg.Node, defs []efg.Def) {
 	n := b.Get(statStream)
 	if nodes != nil && n != uint64(len(nodes)) {
 		b.Failf("statistics of %d nodes, there are %d", n, len(nodes))
 		return
 	}
+	groups := uint64(0)
+	if r.features&featureShared != 0 {
+		groups = b.Get(statGroups)
+	}
+	switch {
+	case b.Err != nil:
+	case groups == 0:
+		for i, st := range takeList(b, n, nodes != nil) {
+			nodes[i].Stats = st
+		}
+	case groups >= n:
+		b.Failf("%d nodes share statistics in %d groups", n, groups)
+	case nodes == nil:
+		takeList(b, groups, false)
+		for i := uint64(0); i < n-groups && b.Err == nil; i++ {
+			b.Get(statShares)
+			b.Get(statShares + 1)
+		}
+	default:
+		s := newSharing(nodes, defs)
+		if groups != uint64(len(s.groups)) {
+			b.Failf("nodes share statistics in %d groups, not %d", len(s.groups), groups)
+			return
+		}
+		s.takeShares(b, nodes, takeList(b, groups, true))
+	}
+}
+
+// takeList reads n statistics; it returns them if they are to be kept. Those of nodes without times are nil.
+func takeList(b *block.Block, n uint64, keep bool) []*efg.Stats {
+	var list []*efg.Stats
+	room := make([]efg.Stats, 1)
+	if keep {
+		list, room = make([]*efg.Stats, n), make([]efg.Stats, n)
+	}
 	last := uint64(0)
-	room := make([]efg.Stats, max(1, len(nodes)))
 	for i := uint64(0); i < n && b.Err == nil; i++ {
 		form := b.Below(statForm, statForms, "form")
 		if form == statNone {
@@ -242,14 +306,15 @@ func takeStats(b *block.Block, nodes []efg.Node) {
 		}
 		last += uint64(block.Unzigzag(b.Get(statCount)))
 		st := &room[0]
-		if nodes != nil {
+		if keep {
 			st = &room[i]
-			nodes[i].Stats = st
+			list[i] = st
 		}
 		*st = efg.Stats{Count: last}
 		takeInterval(b, &st.Dur, st.Count, form)
 		takeInterval(b, &st.Gap, st.Count, form)
 	}
+	return list
 }
 
 func takeInterval(b *block.Block, v *efg.Interval, n, form uint64) {

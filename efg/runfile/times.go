@@ -82,8 +82,8 @@ func (r *Run) statsOf(i int) int {
 	return k
 }
 
-// readTimes reads the statistics of the streams of process i.
-func (r *Run) readTimes(i int, streams []efg.Stream) error {
+// readTimes reads the statistics of the streams of process i, which has these definitions.
+func (r *Run) readTimes(i int, streams []efg.Stream, defs []efg.Def) error {
 	k := r.statsOf(i)
 	if k < 0 {
 		return nil
@@ -95,11 +95,11 @@ func (r *Run) readTimes(i int, streams []efg.Stream) error {
 	b, p := kept.open(r.stats[k].first, i)
 	for ; p < i; p++ {
 		for range r.Procs[p].Streams {
-			takeStats(b, nil)
+			r.takeStats(b, nil, nil)
 		}
 	}
 	for j := range streams {
-		takeStats(b, streams[j].Nodes)
+		r.takeStats(b, streams[j].Nodes, defs)
 	}
 	if b.Err == nil {
 		kept.reach(i+1, b)

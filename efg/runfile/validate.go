@@ -92,7 +92,7 @@ func (r *Run) validateTimes() error {
 		}
 		for i := s.first; i < s.first+s.procs; i++ {
 			for range r.Procs[i].Streams {
-				takeStats(b, nil)
+				r.takeStats(b, nil, nil)
 			}
 		}
 		if err := b.Close(); err != nil {

@@ -90,8 +90,8 @@ type source interface {
 	records() ([]*record, error)
 	// hasTimes reports whether there may be times.
 	hasTimes() bool
-	// times returns all nodes of each stream, for their statistics.
-	times() ([][]efg.Node, error)
+	// times returns all nodes of each stream, for their statistics, and the definitions.
+	times() ([][]efg.Node, []efg.Def, error)
 	// traces returns the streams with all their times, and their checkpoints.
 	traces() ([]*efg.Stream, []*efg.Checkpoints, error)
 	// exact reports whether the hash of each stream is known.

@@ -12,7 +12,7 @@ import sys
 
 from columns import M64, Block, need, unzigzag, xxh64
 from events import event_groups
-from groups import Body, Group, Predictions, Words, call, definitions, derived, graph, start
+from groups import Body, Group, Predictions, Words, call, counted, definitions, derived, graph, start
 
 META, STRINGS, SITES, GROUPS, STATISTICS, INDEX, PART, TRACE, EVENTS, TIMES, INDEX_TABLES, COUNTERS = range(1, 13)
 SITE, MODULE = 9, 10
@@ -23,12 +23,13 @@ class File:
         self.data, self.forms = data, forms
         need(data[:8] == b"\x89EFG\r\n\x1a\n", "not a run file")
         self.version, features = struct.unpack("<LL", data[8:16])
-        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~4065 == 0, "version or features")
+        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~8161 == 0, "version or features")
         self.in_call = features & 1
         self.timed = features >> 5 & 1
         self.early = features >> 6 & 1
         self.paths = features >> 10 & 1
         self.counted = features >> 11 & 1
+        self.shared = features >> 12 & 1
         need(data[-8:] == b"EFG.END\n", "truncated")
         at, length = self.trailer(features)
         self.tables = None
@@ -212,14 +213,9 @@ def anchors(process, stored):
 
 def walk(nodes, events, forms):
     """Yields the node and the words of each event."""
-    first = start(nodes)
-    visits = [int(i == first) for i in range(len(nodes))]
-    for n in nodes:
-        for to, (weight, _, _) in zip(n.to, n.edges):
-            visits[to] += weight
-    for n, visited in zip(nodes, visits):
+    for n, visited in zip(nodes, visits_of(nodes)):
         n.open(visited)
-    at = first
+    at = start(nodes)
     for i in range(events):
         if i > 0:
             at = nodes[at].step()
@@ -231,7 +227,7 @@ class Walk:
 
     def __init__(self, node, group):
         self.n, self.group = node, group
-        self.words, self.to, self.edges = node.words, node.to, node.edges
+        self.words, self.to, self.edges, self.polls = node.words, node.to, node.edges, node.polls
 
     def sequence(self, ref, expected=0, word=None):
         length, body = ref
@@ -282,22 +278,88 @@ class Walk:
         return words
 
 
-def statistics(f, process):
-    """Yields form and numbers of the nodes of a process's streams, as stored."""
+def statistics(f, process, graphs, words):
+    """Yields the numbers of streams and nodes of a process, and their times; graphs has the nodes of each stream."""
     for first, count, data in f.times:
         if not first <= process < first + count:
             continue
         block = Block(data, STATISTICS)
-        at = sum(p[9] for p in f.processes[:first])
         for p in range(first, process + 1):
             for s in range(f.processes[p][9]):
-                events = 0
-                for node in range(block.take(9)):
-                    found = node_times(block, events)
-                    events = found[0] if found else events
-                    if p == process and found:
-                        yield s, node, found
+                nodes = block.take(9)
+                groups = block.take(10) if f.shared else 0
+                need(groups == 0 or groups < nodes, "shared statistics")
+                found, events = [], 0
+                for _ in range(groups or nodes):
+                    times = node_times(block, events)
+                    events = times[0] if times else events
+                    found.append(times and (events, [interval(x, events) for x in times[1]]))
+                shares = [[unzigzag(block.take(11 + i)) for _ in range(groups and nodes - groups)] for i in range(2)]
+                if p == process:
+                    if groups:
+                        found = divided(found, shares, graphs[s], words)
+                    yield from ((s, node, times) for node, times in enumerate(found) if times)
         return
+
+
+def divided(found, shares, nodes, words):
+    """The times of each node, of those of groups of nodes."""
+    visits = visits_of(nodes)
+    groups = sharing(nodes, words)
+    need(len(groups) == len(found), "groups of nodes")
+    result = [None] * len(nodes)
+    for group, times in zip(groups, found):
+        if len(group) == 1:
+            result[group[0]] = times
+        else:
+            need(times and times[0] == sum(visits[k] for k in group) and all(visits[k] for k in group), "events of a group")
+            for k in group:
+                result[k] = visits[k], []
+    for i, values in enumerate(shares):
+        several = [(g, t) for g, t in zip(groups, found) if len(g) > 1]
+        unit, values = max((sum(t[1][i][0] for _, t in several) & M64) >> 10, 1), iter(values)
+        for group, (n, times) in several:
+            total, low, high, bins = times[i]
+            need(n * low <= total <= n * high and sum(bins) == n, "shared statistics")
+            bins = list(bins)
+            for k in group:
+                c, own, before, taken = visits[k], [], 0, 0
+                for b in range(32):
+                    before += bins[b]
+                    upto = (before * c + n // 2) // n
+                    own.append(upto - taken)
+                    taken = upto
+                bins = [b - o for b, o in zip(bins, own)]
+                x = total
+                if k != group[-1]:
+                    x = total * c // n + next(values) * unit
+                    x = min(max(x, c * low, total - (n - c) * high), c * high, total - (n - c) * low)
+                result[k][1].append((x, low, high, own))
+                total, n = total - x, n - c
+    return result
+
+
+def visits_of(nodes):
+    visits = [n.polls if counted(n.words[0]) else 0 for n in nodes]
+    if start(nodes) is not None:
+        visits[start(nodes)] += 1
+    for n in nodes:
+        for to, (weight, _, _) in zip(n.to, n.edges):
+            visits[to] += weight
+    return visits
+
+
+def sharing(nodes, words):
+    """The nodes that share statistics."""
+    callsites = {word: derived(SITE, list(w[:2]), b"") for kind, word, w, _ in words if kind == SITE and len(w) == 3}
+    alike = [(n.mask, n.words[0], callsites.get(n.words[1], n.words[1]), *n.words[2:]) for n in nodes]
+    kinds = {}
+    for a in alike:
+        kinds.setdefault(a[1:4], set()).add(a)
+    groups = {}
+    for i, a in enumerate(alike):
+        groups.setdefault(a[1:4] if len(kinds[a[1:4]]) > 16 else a, []).append(i)
+    return list(groups.values())
 
 
 def bin_column(left):
@@ -374,7 +436,8 @@ def show(f, forms, out):
             out.write("anchors %r\n" % (f.anchors[i],))
         for kind, word, words, data in found:
             out.write("definition %d %x [%s] %s\n" % (kind, word, hexes(words), data.hex()))
-        times = list(statistics(f, i))
+        graphs = [graph(f.groups[group], member, found, s[0], rank, size) for (group, member), s, _, _ in streams]
+        times = list(statistics(f, i, graphs, found))
         states, counted = counters(f, i)
         if states:
             out.write("counters %s\n" % " ".join(map(str, states)))
@@ -382,7 +445,7 @@ def show(f, forms, out):
             out.write("thread %d: end %d, %d events, %d dropped, %d words\n" % s[:5])
             if f.exact:
                 out.write("hash %x\n" % f.hashes[number])
-            nodes = graph(f.groups[group], member, found, s[0], rank, size)
+            nodes = graphs[j]
             if pending:
                 since, words = call(f.groups[pending[0]], pending[1], found, s[0], len(nodes), rank, size)
                 out.write("in call since %d: %s\n" % (since, hexes(words)))
@@ -576,8 +639,7 @@ def show_counters(counted, out):
 def show_times(times, out):
     for node, (events, intervals) in times:
         out.write("times of node %d: %d" % (node, events))
-        for stored in intervals:
-            total, low, high, bins = interval(stored, events)
+        for total, low, high, bins in intervals:
             out.write("; %d %d %d %s" % (total, low, high, " ".join(map(str, bins))))
         out.write("\n")
 
