@@ -6,6 +6,7 @@
 #include "values.h"
 
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -286,6 +287,20 @@ static void put_inputs(log_call *c)
     out_string(o, " |");
 }
 
+/* The number of wrappers that called the one that called log_begin: those on the stack. A frame that lies
+ * further up may be of a call that was left with longjmp. */
+static __attribute__((noinline)) int wrappers_around(void)
+{
+    enum { FRAMES = 512, THIS = 3 };    /* this function, log_begin, its wrapper */
+    void *frames[FRAMES];
+    Dl_info own, info;
+    int found = 0, n = backtrace(frames, FRAMES);
+    dladdr((void *)log_symbol, &own);
+    for (int i = 0; i < n; i++)
+        found += dladdr((char *)frames[i] - 1, &info) && info.dli_fbase == own.dli_fbase;
+    return found - THIS;
+}
+
 /* Whether code of the MPI library makes the call of the wrapper with this frame. */
 static int by_library(void *frame)
 {
@@ -355,6 +370,8 @@ int log_begin(log_call *c, const log_proc *p, enum log_lang lang, int64_t *args,
         depth--;
     if (depth > 0 && by_library(frame))
         return 0;
+    if (depth > 0 && wrappers_around() < depth)
+        depth = wrappers_around();
     leave(t, depth);
     c->depth = t->depth;
     push(t, frame);

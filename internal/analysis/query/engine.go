@@ -138,6 +138,7 @@ type nodeFacts struct {
 	path              string   // the last call first
 	calls             []string // of the path, and the functions and places of these
 	names             *reconstruct.Names
+	depth             int  // number of calls that the calls were made inside of
 	gives             bool // an attribute its value
 }
 
@@ -159,7 +160,7 @@ func (e *engine) reader(p *analysis.Process, names *reconstruct.Names) *reader {
 func (r *reader) node(i, k int) *nodeFacts {
 	n := &r.Data.Streams[i].Nodes[k]
 	header := signature.Header(n.Words[0])
-	f := &nodeFacts{op: fmt.Sprintf("procedure %d", header.Proc()), names: r.names}
+	f := &nodeFacts{op: fmt.Sprintf("procedure %d", header.Proc()), names: r.names, depth: header.Depth()}
 	if p := signature.ProcByID(header.Proc()); p != nil {
 		f.op = p.Name
 		f.gives = p.Annotates() && !p.Opens && !p.Closes

@@ -92,6 +92,7 @@ var fields = []*field{
 	{name: "RECEIVED", number: func(i *item) (int64, bool) { return known(i.op.Received, i.op.Known && i.op.Moves) }, needs: analysis.BytesField, total: true, unit: "bytes"},
 	{name: "RANK", names: []string{"PROCESS"}, number: func(i *item) (int64, bool) { return int64(i.rank), true }, group: true},
 	{name: "THREAD", number: func(i *item) (int64, bool) { return int64(i.thread), true }, group: true},
+	{name: "DEPTH", number: func(i *item) (int64, bool) { return int64(i.node.depth), true }, group: true},
 	{name: "PEER", number: func(i *item) (int64, bool) { return rankOrNone(i.op.Peer) }, needs: analysis.BytesField, group: true},
 	{name: "SENDER", number: sender, needs: analysis.BytesField, group: true},
 	{name: "RECEIVER", number: receiver, needs: analysis.BytesField, group: true},

@@ -71,6 +71,7 @@ var apps = []app{
 	{source: "c/regions.c", args: []string{"kill"}, dies: true},
 	{source: "c/mpi1.c"},
 	{source: "c/longjmp.c"},
+	{source: "cxx/leaves.cc"},
 	{source: "c/callbacks.c"},
 	{source: "c/callbacks.c", ranks: 1},
 	{source: "c/fail.c", args: []string{"kill"}, dies: true},
