@@ -255,7 +255,9 @@ func (r *reader) add(q *rank, t *thread, l *line) error {
 	t.begun = true
 	t.next++
 	if l.timed {
-		t.at = l.t1
+		if l.call.Depth == 0 { // others come before the call around them, and start after it
+			t.at = l.t1
+		}
 		l.call.Start, l.call.End, l.call.Timed = uint64(l.t0), uint64(l.t1), true
 	}
 	return t.AddDescribed(&l.call)
