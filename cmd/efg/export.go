@@ -158,7 +158,7 @@ func exportRun(path string, opt *exportOptions, out, errOut io.Writer) error {
 		return err
 	}
 	defer r.Close()
-	job.Run, job.Thread = r, opt.thread
+	job.Run, job.Thread, job.User = r, opt.thread, ownerOf(path)
 	if job.Procs, err = set.find(r); err != nil {
 		return err
 	}

@@ -203,9 +203,14 @@ func readFleetRun(file string) (*fleet.Run, error) {
 	return r, nil
 }
 
-// ownerOf is the name of a file's owner.
+// ownerOf is the name of the owner of a run file, or of that of a run in the store.
 func ownerOf(file string) string {
 	info, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) && isRunName(file) {
+		if file, err = findRun(file); err == nil {
+			info, err = os.Stat(file)
+		}
+	}
 	if err != nil {
 		return ""
 	}

@@ -17,6 +17,8 @@ type Job struct {
 	Slices uint64
 	// Compat asks for what older readers of the format understand.
 	Compat bool
+	// User is the owner of the run file, "" if it is unknown.
+	User string
 	// RawClock asks for times as they were recorded.
 	RawClock bool
 	// Show, if not nil, is called from time to time with the number of events written, never

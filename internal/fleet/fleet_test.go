@@ -44,7 +44,7 @@ func TestLikeSQL(t *testing.T) {
 		for k := range run.Procs {
 			run.Procs[k].Command, run.Procs[k].PID = []string{"/srv/app", "400"}, 1+10*i+k
 		}
-		job := &export.Job{Run: run}
+		job := &export.Job{Run: run, User: []string{"alice", "bob", "alice"}[i]}
 		job.Thread = -1
 		for i := range run.Procs {
 			job.Procs = append(job.Procs, i)
@@ -56,6 +56,7 @@ func TestLikeSQL(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		r.User = job.User
 		runs = append(runs, r)
 	}
 	text, err := os.ReadFile("../../docs/fleet.md")
@@ -84,6 +85,20 @@ func TestLikeSQL(t *testing.T) {
 	near("in MPI", r.Text(4), float64(use.MPI)/3.6e12, 5e-4)
 	near("waiting", r.Text(5), float64(use.Waiting)/3.6e12, 5e-4)
 	near("percent", r.Text(6), 100*float64(use.Lost)/float64(use.Elapsed), 0.05)
+
+	users := fleet.ByUser(runs)
+	if len(users) != 2 || len(got[5]) != 2 {
+		t.Fatalf("%+v, not %v", users, got[5])
+	}
+	for i, u := range users {
+		r := got[5][i]
+		if r.Text(0) != u.Name || r.Text(1) != fmt.Sprint(u.Runs) {
+			t.Errorf("%v, not %+v", r, u)
+		}
+		near("core-hours", r.Text(2), float64(u.Elapsed)/3.6e12, 5e-4)
+		near("lost", r.Text(3), float64(u.Lost)/3.6e12, 5e-4)
+		near("percent", r.Text(4), 100*float64(u.Lost)/float64(u.Elapsed), 0.05)
+	}
 
 	series := fleet.Scaling(runs)
 	if len(series) != 1 || len(series[0].Points) != len(got[4]) {

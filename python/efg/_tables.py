@@ -143,5 +143,6 @@ COLUMNS = {
         "mpi_time": "integer",
         "waiting": "integer",
         "messages": "integer",
+        "user": "text",
     },
 }

@@ -40,7 +40,7 @@ func TestStatementsOverManyRuns(t *testing.T) {
 		statement, _, _ := strings.Cut(part, "```")
 		statements = append(statements, strings.ReplaceAll(statement, "'store/", "'"+store+"/"))
 	}
-	if len(statements) != 5 {
+	if len(statements) != 6 {
 		t.Fatalf("%d statements", len(statements))
 	}
 	got := readers.Read(t, readers.DuckDB, statements...)

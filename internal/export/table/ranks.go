@@ -101,6 +101,7 @@ type runRow struct {
 	slowest           uint64 // elapsed of the process with the most
 	matched           bool
 	waiting, messages uint64
+	user              string
 }
 
 var runs = define(
@@ -130,6 +131,7 @@ var runs = define(
 	column[runRow]{Column{"mpi_time", Integer, true, "ns", "the part of elapsed in MPI"}, func(r *runRow) Value { return known(r.known, integer(r.mpi)) }},
 	column[runRow]{Column{"waiting", Integer, true, "ns", "the part of mpi_time spent waiting: the sum of the table waits, without MPI_Init and MPI_Finalize"}, func(r *runRow) Value { return known(r.matched, integer(r.waiting)) }},
 	column[runRow]{Column{"messages", Integer, true, "", "rows of the table messages"}, func(r *runRow) Value { return known(r.matched, integer(r.messages)) }},
+	column[runRow]{Column{"user", Text, true, "", "owner of the run file"}, func(r *runRow) Value { return text(r.user) }},
 )
 
 // arguments are those of the program of rank 0.

@@ -96,6 +96,7 @@ func (s *Source) Run(sink Sink, from []*Builder, matched *Sums) error {
 	if err != nil {
 		return err
 	}
+	row.user = s.job.User
 	for _, b := range from {
 		row.known = row.known || b.timed
 		row.elapsed += b.elapsed
