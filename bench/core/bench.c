@@ -2,8 +2,8 @@
  * calls repeatedly, cycles of many distinct signatures, random order. Events
  * are recorded as a wrapper does it: fill the words, call_begin, call_end,
  * record. Prints "shape parameter ns events bytes"; bytes is the growth of the
- * segment. Arguments: events [irregular]; "irregular" runs only the random
- * order of 1,000. Environment: EFG_DIR, EFG_TIME. */
+ * segment. Arguments: events [irregular | six]; "irregular" runs only the random
+ * order of 1,000, "six" a cycle of 6. Environment: EFG_DIR, EFG_TIME, EFG_COUNTERS. */
 #define _GNU_SOURCE
 #include "core_internal.h"
 
@@ -110,6 +110,10 @@ int main(int argc, char **argv)
         return 1;
     if (argc > 2 && strcmp(argv[2], "irregular") == 0) {
         random_order(1000, n);
+        return 0;
+    }
+    if (argc > 2 && strcmp(argv[2], "six") == 0) {
+        cycle(6, n);
         return 0;
     }
     for (uint64_t k = 1; argc < 3 && k <= 100000; k *= 10)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -197,8 +198,19 @@ func writeEfficiency(w *terminal.Screen, paths []string, runs []*efficiency.Run,
 	row("  communication efficiency", func(_ int, r *efficiency.Run) string { return known(r.Communication()) })
 	row("    serialisation", func(_ int, r *efficiency.Run) string { return known(r.Serialisation()) })
 	row("    transfer", func(_ int, r *efficiency.Run) string { return known(r.Transfer()) })
+	if anyCounted(runs) {
+		row("instructions per cycle of the computation", func(_ int, r *efficiency.Run) string { return factorText(r.IPC()) })
+		row("instructions per ns of it", func(_ int, r *efficiency.Run) string {
+			return factorText(float64(r.Instructions) / float64(max(r.Useful, 1)))
+		})
+	}
 	if len(runs) > 1 {
 		row("computation scaling", func(i int, _ *efficiency.Run) string { return known(c.Computation[i]) })
+		if anyCounted(runs) {
+			row("  instruction scaling", func(i int, _ *efficiency.Run) string { return known(c.Instructions[i]) })
+			row("  IPC scaling", func(i int, _ *efficiency.Run) string { return known(c.IPC[i]) })
+			row("  frequency scaling", func(i int, _ *efficiency.Run) string { return known(c.Frequency[i]) })
+		}
 		row("global efficiency", func(i int, r *efficiency.Run) string { return known(c.Computation[i] * r.Parallel()) })
 		row("speedup", func(i int, _ *efficiency.Run) string { return fmt.Sprintf("%.2f", c.Speedup[i]) })
 	}
@@ -210,6 +222,19 @@ func writeEfficiency(w *terminal.Screen, paths []string, runs []*efficiency.Run,
 		regionPartTable(w, paths[i], r)
 	}
 	efficiencyNotes(w, paths, runs, c)
+}
+
+// anyCounted reports whether instructions or cycles of a run are known.
+func anyCounted(runs []*efficiency.Run) bool {
+	return slices.ContainsFunc(runs, func(r *efficiency.Run) bool { return r.Instructions+r.Cycles > 0 })
+}
+
+// factorText writes a factor, "-" if it is not known.
+func factorText(v float64) string {
+	if v == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", v)
 }
 
 func windowTable(w io.Writer, path string, r *efficiency.Run) {

@@ -31,6 +31,7 @@ var jsonForms = []jsonForm{
 	{"info recorded.efg --all --json", "efg-info/1", "reading", &jsondoc.Info{}},
 	{"report recorded.efg --json", "efg-report/1", "report", &jsondoc.Report{}},
 	{"report recorded.efg --tree --json", "efg-calltree/1", "callpaths report", &jsondoc.CallTree{}},
+	{"report recorded.efg --counters --json", "efg-counters/1", "counters report", &jsondoc.Counters{}},
 	{"matrix recorded.efg --collectives --one-sided --json", "efg-matrix/1", "report", &jsondoc.Matrix{}},
 	{"matrix recorded.efg --from 0-1 --json", "efg-matrix/1", "report", &jsondoc.Matrix{}},
 	{"matrix recorded.efg --bins 2 --json", "efg-matrix-bins/1", "report", &jsondoc.MatrixBins{}},
@@ -108,7 +109,7 @@ func recordForms(t *testing.T) {
 	t.Chdir(t.TempDir())
 	launch := []string{"--", "timeout", "600", "mpiexec.mpich", "-n", "4"}
 	for _, line := range [][]string{
-		slices.Concat([]string{"run", "--time", "trace", "-o", "recorded.efg"}, launch, []string{loops}),
+		slices.Concat([]string{"run", "--time", "trace", "--counters", "page-faults,task-clock", "-o", "recorded.efg"}, launch, []string{loops}),
 		slices.Concat([]string{"run", "--time", "trace", "-o", "faulty.efg"}, launch, []string{faults, "lost"}),
 	} {
 		if out, errOut, status := efgRun(t, nil, line...); status != 0 {

@@ -30,6 +30,8 @@ type reportOptions struct {
 	setup bool
 	tree  bool
 	html  string
+	// counters replaces the tables by what was counted.
+	counters bool
 }
 
 func newReport() *cobra.Command {
@@ -43,7 +45,8 @@ are shown apart: --setup includes their time. The first sentences say what
 the time went into and why ranks wait, as far as times were recorded. All else is computed on
 the graphs and equals what counting the events gives. Bytes are the number of elements
 times the size of the datatype; docs/report.md defines what counts as sent and
-received. With call paths (efg run --callpath), --tree sums over them; see docs/callpaths.md.`,
+received. With call paths (efg run --callpath), --tree sums over them; see docs/callpaths.md.
+--counters shows what efg run --counters has counted; see docs/counters.md.`,
 		Example: `  efg report jacobi.efg
   efg report jacobi.efg --by callsite --histogram
   efg report jacobi.efg --rank 0-2,3 --json
@@ -58,6 +61,9 @@ received. With call paths (efg run --callpath), --tree sums over them; see docs/
 				}
 				return reportHTML(cmd.Context(), args[0], opt.html)
 			}
+			if opt.counters {
+				return reportCounters(args[0], &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			}
 			if opt.tree {
 				return reportTree(args[0], &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
@@ -70,6 +76,7 @@ received. With call paths (efg run --callpath), --tree sums over them; see docs/
 	f.IntVar(&opt.top, "top", 20, "rows per table; 0: all")
 	f.BoolVar(&opt.setup, "setup", false, "include the time in MPI_Init and MPI_Finalize")
 	f.BoolVar(&opt.tree, "tree", false, "show the calls by their call paths, as a tree from main down")
+	f.BoolVar(&opt.counters, "counters", false, "show what was counted at each callsite, in calls and in the computation before them")
 	f.BoolVar(&opt.histogram, "histogram", false, "show the distribution of the durations, and of the bytes that calls move")
 	opt.depth.flag(cmd)
 	opt.flags(cmd, "callsites")

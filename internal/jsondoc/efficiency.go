@@ -39,6 +39,22 @@ type EfficiencyRun struct {
 	// End is where windows end because later calls have no times of their own, ns since the run
 	// began.
 	End *int64 `json:"end,omitempty"`
+	// What the hardware counted in the computation, and factors of the computation scaling that follow from it;
+	// absent if it was not counted.
+	Instructions       *uint64  `json:"instructions,omitempty"`
+	Cycles             *uint64  `json:"cycles,omitempty"`
+	IPC                *float64 `json:"ipc,omitempty"`
+	InstructionScaling *float64 `json:"instruction_scaling,omitempty"`
+	IPCScaling         *float64 `json:"ipc_scaling,omitempty"`
+	FrequencyScaling   *float64 `json:"frequency_scaling,omitempty"`
+}
+
+// known is a value, nil if it is 0.
+func known[T uint64 | float64](v T) *T {
+	if v == 0 {
+		return nil
+	}
+	return &v
 }
 
 type EfficiencyUseful struct {
@@ -127,6 +143,8 @@ func NewEfficiency(paths []string, runs []*efficiency.Run, c *efficiency.Compari
 			Computation: c.Computation[i], Global: c.Computation[i] * r.Parallel(), Speedup: c.Speedup[i], Untimed: r.Untimed, Windows: []EfficiencyWindow{},
 			Loops: []EfficiencyLoop{}, Phases: []EfficiencyPhase{}, Regions: []EfficiencyRegion{}, End: r.End,
 		}
+		k.Instructions, k.Cycles, k.IPC = known(r.Instructions), known(r.Cycles), known(r.IPC())
+		k.InstructionScaling, k.IPCScaling, k.FrequencyScaling = known(c.Instructions[i]), known(c.IPC[i]), known(c.Frequency[i])
 		if r.Reason == "" {
 			serialisation, transfer := r.Serialisation(), r.Transfer()
 			k.Ideal, k.Serialisation, k.Transfer = &r.Ideal, &serialisation, &transfer

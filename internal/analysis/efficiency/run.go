@@ -42,6 +42,8 @@ type Run struct {
 	Regions []RegionPart
 	// Untimed are calls without times in a run that has times.
 	Untimed uint64
+	// Instructions and Cycles are those of Useful, if the run counted them in all ranks all the time; else 0.
+	Instructions, Cycles uint64
 	// End is where windows end because later calls have no times of their own, ns since the run
 	// began; nil: all have some.
 	End *int64
@@ -118,6 +120,7 @@ func Times(run *runfile.Run, progress ...analysis.Progress) (*Run, error) {
 	var mu sync.Mutex
 	timed := false
 	setup := int64(0)
+	var uncounted [2]bool
 	err := analysis.EachSummed(run, procs, func(p *analysis.Process) error {
 		t, err := timesOf(p)
 		if err != nil {
@@ -128,6 +131,9 @@ func Times(run *runfile.Run, progress ...analysis.Progress) (*Run, error) {
 		timed = timed || t.timed
 		setup += t.setup
 		r.add(p.Data.Rank, t)
+		for k := range uncounted {
+			uncounted[k] = uncounted[k] || t.uncounted[k]
+		}
 		return nil
 	}, progress...)
 	if err != nil {
@@ -137,6 +143,7 @@ func Times(run *runfile.Run, progress ...analysis.Progress) (*Run, error) {
 		return nil, ErrNoTimes
 	}
 	r.Setup = setup / int64(max(r.Ranks, 1))
+	r.dropUncounted(uncounted)
 	return r, nil
 }
 
@@ -145,11 +152,14 @@ type times struct {
 	useful, mpi, setup int64
 	untimed            uint64
 	timed              bool
+	counts             // of useful
+	uncounted          [2]bool
 }
 
 // timesOf sums the times of the thread that takes longest.
 func timesOf(p *analysis.Process) (times, error) {
 	var longest times
+	at := countersOf(p.Data)
 	for i := range p.Data.Streams {
 		nodes, err := p.Nodes(i)
 		if err != nil {
@@ -158,13 +168,17 @@ func timesOf(p *analysis.Process) (times, error) {
 		var t times
 		for k := range nodes {
 			t.add(&nodes[k])
+			t.count(&nodes[k], p.Data.Streams[i].Nodes[k].Counters, at)
 		}
 		longest.untimed += t.untimed
 		longest.timed = longest.timed || t.timed
 		if t.useful+t.mpi > longest.useful+longest.mpi {
-			longest.useful, longest.mpi = t.useful, t.mpi
+			longest.useful, longest.mpi, longest.counts = t.useful, t.mpi, t.counts
 		}
 		longest.setup = max(longest.setup, t.setup)
+	}
+	for k := range at {
+		longest.uncounted[k] = at[k] < 0
 	}
 	return longest, nil
 }
@@ -191,6 +205,8 @@ func (t *times) add(n *analysis.Node) {
 func (r *Run) add(rank int, t times) {
 	r.Untimed += t.untimed
 	r.Useful += t.useful
+	r.Instructions += t.instructions
+	r.Cycles += t.cycles
 	r.Time = max(r.Time, t.useful+t.mpi)
 	if r.MostRank < 0 || t.useful > r.Most || t.useful == r.Most && rank < r.MostRank {
 		r.Most, r.MostRank = t.useful, rank

@@ -23,6 +23,9 @@ type Comparison struct {
 	// Computation is the computation scaling of each run: how much less useful time the work takes
 	// than it should; Speedup is how much shorter the run takes. Both are 1 for the first run.
 	Computation, Speedup []float64
+	// Instructions, IPC and Frequency are factors of Computation: how many fewer instructions the work takes than
+	// it should, how many more of them are executed in a cycle, and how many more cycles in a second. 0: not known.
+	Instructions, IPC, Frequency []float64
 }
 
 // Compare relates runs to the first one. scaling is NoScaling if it is to be recognised.
@@ -38,6 +41,8 @@ func Compare(runs []*Run, scaling Scaling) *Comparison {
 			work = float64(r.Ranks) / float64(max(first.Ranks, 1))
 		}
 		c.Computation = append(c.Computation, ratio(float64(first.Useful)*work, r.Useful))
+		instructions, ipc, frequency := factors(first, r, work)
+		c.Instructions, c.IPC, c.Frequency = append(c.Instructions, instructions), append(c.IPC, ipc), append(c.Frequency, frequency)
 		c.Speedup = append(c.Speedup, ratio(float64(first.Time), r.Time))
 	}
 	return c

@@ -15,6 +15,7 @@ var tables = []table{
 	{"events", eventColumns, eventPushed, countEvents, openEvents},
 	{"nodes", nodeColumns, 1, countNodes, byProcess(nodeRows)},
 	{"edges", edgeColumns, 1, countNodes, byProcess(edgeRows)},
+	{"counters", counterColumns, 1, countNodes, byProcess(counterRows)},
 	{"ranks", rankColumns, 1, countRanks, openRanks},
 	{"communicators", commColumns, 1, countRanks, byProcess(commRows)},
 }
