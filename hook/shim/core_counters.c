@@ -36,6 +36,7 @@ struct efg_counters {
     unsigned n;
     uint32_t active;                /* bit i: counter i is read */
     unsigned npages, ngroups, nusage;
+    bool of_kernel;                 /* there are some besides those of pages */
     struct {
         struct perf_event_mmap_page *page;
         unsigned slot;
@@ -280,17 +281,9 @@ static uint64_t thread_clock(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Counters that cannot be read keep the value in to. */
-static void read_all(efg_counters *c, uint64_t *to)
+/* Those that the kernel must be asked for. */
+static __attribute__((noinline)) void read_from_kernel(efg_counters *c, uint64_t *to)
 {
-    for (unsigned i = 0; i < c->npages; i++) {
-        bool all;
-        to[c->pages[i].slot] = counter_page_read(c->pages[i].page, &all);
-        if (unlikely(!all))
-            mark(c->pages[i].slot, EFG_COUNTER_MULTIPLEXED);
-    }
-    if (likely(c->ngroups + c->nusage == 0 && c->clock < 0))
-        return;
     int saved = errno;
     for (unsigned i = 0; i < c->ngroups; i++)
         read_group(c, &c->groups[i], to);
@@ -299,6 +292,19 @@ static void read_all(efg_counters *c, uint64_t *to)
     if (c->clock >= 0)
         to[c->clock] = thread_clock();
     errno = saved;
+}
+
+/* Counters that cannot be read keep the value in to. */
+static inline void read_all(efg_counters *c, uint64_t *to)
+{
+    for (unsigned i = 0; i < c->npages; i++) {
+        bool all;
+        to[c->pages[i].slot] = counter_page_read(c->pages[i].page, &all);
+        if (unlikely(!all))
+            mark(c->pages[i].slot, EFG_COUNTER_MULTIPLEXED);
+    }
+    if (c->of_kernel)
+        read_from_kernel(c, to);
 }
 
 efg_counters *counters_open(void)
@@ -312,6 +318,7 @@ efg_counters *counters_open(void)
     for (unsigned i = 0; i < c->n; i++)
         add(c, i);
     prefer_pages(c);
+    c->of_kernel = c->ngroups + c->nusage > 0 || c->clock >= 0;
     read_all(c, c->before);
     errno = saved;
     return c;
@@ -336,23 +343,31 @@ void counters_forked(efg_counters *c)
             close_group(&c->groups[i]);
 }
 
-void counters_start(efg_counters *c)
+uint64_t efg_counted_begin(efg_stream *t)
 {
-    if (c != NULL)
+    efg_counters *c = t->counters;
+    if (likely(c != NULL))
         read_all(c, c->start);
+    return efg_ticks();
 }
 
-void counters_end(efg_counters *c)
+uint64_t efg_counted_end(efg_stream *t)
 {
-    if (c != NULL)
+    uint64_t now = efg_ticks();
+    efg_counters *c = t->counters;
+    if (likely(c != NULL))
         read_all(c, c->end);
+    return now;
 }
 
-void counters_instant(efg_counters *c)
+uint64_t efg_counted_instant(efg_stream *t)
 {
-    counters_start(c);
-    if (c != NULL)
+    efg_counters *c = t->counters;
+    if (likely(c != NULL)) {
+        read_all(c, c->start);
         memcpy(c->end, c->start, sizeof c->end);
+    }
+    return efg_ticks();
 }
 
 /* ---- counting ---- */
@@ -385,8 +400,10 @@ void counters_count(efg_counters *c, seg_node_counter *s)
     for (unsigned i = 0; i < c->n; i++) {
         if (unlikely(!(c->active >> i & 1)))
             continue;
+        if (unlikely(c->end[i] < c->start[i]))  /* the call did not return */
+            c->end[i] = c->start[i];
         tally(&s[i].before, passed(c->before[i], c->start[i]));
-        tally(&s[i].call, passed(c->start[i], c->end[i]));
+        tally(&s[i].call, c->end[i] - c->start[i]);
         c->before[i] = c->end[i];
         s[i].count++;
     }

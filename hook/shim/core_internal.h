@@ -236,7 +236,7 @@ int trace_publish(graph *g, const efg_stream *e, seg_node *p, uint64_t hash);
 
 enum { EFG_MAX_COUNTERS = SEG_MAX_COUNTERS };
 
-/* A thread's counters. All functions accept NULL: none. */
+/* A thread's counters, efg_stream's. All functions accept NULL: none. */
 typedef struct efg_counters efg_counters;
 
 /* Puts what is to be counted into the segment's header. False: nothing. */
@@ -247,10 +247,6 @@ efg_counters *counters_open(void);
 void counters_close(efg_counters *c);
 /* In a forked child, where nothing is mapped: closes descriptors. */
 void counters_forked(efg_counters *c);
-/* Read the counters at the start and the end of a call, and of an event that takes no time. */
-void counters_start(efg_counters *c);
-void counters_end(efg_counters *c);
-void counters_instant(efg_counters *c);
 /* Prepares a new node's counters; counts the newest event there. */
 void counters_init_node(seg_node_counter *s);
 void counters_count(efg_counters *c, seg_node_counter *s);

@@ -78,7 +78,7 @@ static stream *open_stream(void)
     s->pub.w = s->seg->words;
     s->pub.call_tick = &s->seg->call_tick;
     s->counts = s->special = count_polls;
-    s->counters = efg_timing == EFG_TALLIED ? counters_open() : NULL;
+    s->pub.counters = efg_timing == EFG_TALLIED ? counters_open() : NULL;
     s->pub.paths = path_depth != 0 ? efg_paths_new(path_depth) : NULL;
     s->seg->tid = (uint64_t)syscall(SYS_gettid);
     s->last_end = s->graph->clock = s->seg->first_tick = efg_ticks();
@@ -95,8 +95,8 @@ static void thread_ends(void *arg)
     efg_tls.s = NULL;
     efg_tls.nested = NULL;
     if (getpid() == owner) {
-        counters_close(s->counters);
-        s->counters = NULL;
+        counters_close(s->pub.counters);
+        s->pub.counters = NULL;
     }
 }
 
@@ -151,25 +151,6 @@ efg_stream *efg_first_call(void *frame)
 
 /* ---- the call ---- */
 
-uint64_t efg_counted_begin(efg_stream *t)
-{
-    counters_start(((stream *)t)->counters);
-    return efg_ticks();
-}
-
-uint64_t efg_counted_end(efg_stream *t)
-{
-    uint64_t now = efg_ticks();
-    counters_end(((stream *)t)->counters);
-    return now;
-}
-
-uint64_t efg_counted_instant(efg_stream *t)
-{
-    counters_instant(((stream *)t)->counters);
-    return efg_ticks();
-}
-
 /* Counts the times of the call at p. */
 static inline int count_times(const stream *s, const seg_node *p)
 {
@@ -181,7 +162,7 @@ static inline int count_times(const stream *s, const seg_node *p)
 static int count_all(const stream *s, const seg_node *p)
 {
     if (efg_timing == EFG_TALLIED)
-        counters_count(s->counters, node_counters(p));
+        counters_count(s->pub.counters, node_counters(p));
     return count_times(s, p);
 }
 
@@ -350,7 +331,7 @@ static void forked_child(void)
         efg_timing = EFG_TIMED;
     for (size_t i = 0; i < sizeof streams / sizeof *streams && streams[i] != NULL; i++) {
         stop(streams[i]);
-        counters_forked(streams[i]->counters);
+        counters_forked(streams[i]->pub.counters);
     }
 }
 

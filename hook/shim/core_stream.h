@@ -19,7 +19,6 @@ typedef struct stream {
     bool special;               /* either of these, or calls are made inside others */
     bool encloses;              /* calls were made inside the present one */
     uint64_t last_end;          /* ticks */
-    efg_counters *counters;     /* with EFG_TALLIED, of the outermost: what calls inside count is in theirs; or NULL */
     uint64_t clock;             /* with encloses: the end of the last event of the graph before these calls */
 } stream;
 

@@ -75,6 +75,7 @@ typedef struct efg_stream {
     bool by_pmpi;           /* a call by a PMPI_ name is being entered */
     bool counted;           /* the last event was a poll that is only counted */
     struct efg_paths *paths;    /* of calls, if they are recorded: then places is empty; or NULL */
+    struct efg_counters *counters;  /* of the outermost, with EFG_TALLIED: what calls inside count is in theirs; or NULL */
     struct efg_tools *tools;    /* what is known about libraries preloaded before this one; or NULL */
     struct efg_stream *inner;   /* the thread's next stream, for calls inside those of this one; or NULL */
     char *outer;            /* with a depth: frame of the wrapper of the call around the present one */
@@ -167,7 +168,7 @@ extern void *const *efg_real[2];
  * slow paths for these handle it. */
 bool efg_enter_by_pmpi(void);
 
-/* Read the counters and the clock. */
+/* Read the counters and the clock (core_counters.c). */
 uint64_t efg_counted_begin(efg_stream *t);
 uint64_t efg_counted_end(efg_stream *t);
 uint64_t efg_counted_instant(efg_stream *t);

@@ -129,8 +129,8 @@ const bothFaults = "faults::1:2,page-faults::256:2"
 // A group of events that is read by read(2) has what the kernel itself says.
 func TestCountersOfKernel(t *testing.T) {
 	_, s := countWith(t, bothFaults, "5000", "real")
-	if s.Process.Counters[0].State != efg.CounterRead {
-		t.Skipf("perf events are not allowed here: error %d", s.Header.Counters[0].Error)
+	if s.Process.Counters[0].State == efg.CounterFailed && s.Header.Counters[0].Error != 0 {
+		return // perf events are not allowed here, which is marked
 	}
 	sums, touched := sumsOf(s), uint64(5000/10*45)
 	for i, c := range sums {
@@ -146,8 +146,8 @@ func TestCountersOfKernel(t *testing.T) {
 // A program that closes all descriptors ends what read(2) reads, and nothing is read from what it opens.
 func TestCountersClosed(t *testing.T) {
 	_, s := countWith(t, bothFaults, "5000", "closed")
-	if s.Process.Counters[0].State&efg.CounterRead == 0 {
-		t.Skip("perf events are not allowed here")
+	if s.Process.Counters[0].State == efg.CounterFailed && s.Header.Counters[0].Error != 0 {
+		return // perf events are not allowed here, which is marked
 	}
 	if state := s.Process.Counters[0].State; state != efg.CounterRead|efg.CounterFailed {
 		t.Errorf("state %d", state)
