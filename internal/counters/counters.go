@@ -68,18 +68,6 @@ var known = []Counter{
 	{"max-rss", "KiB", usage, 4, []string{"rss"}, "growth of the most memory that the process had"},
 }
 
-// Names lists the names of all counters, without their other names.
-func Names() []string {
-	var list []string
-	for i := range known {
-		list = append(list, known[i].Name)
-	}
-	return list
-}
-
-// Known returns all counters with names. They must not be modified.
-func Known() []Counter { return known }
-
 // Parse reads a list of names, with commas between them. What is named twice is counted once.
 func Parse(text string) ([]Counter, error) {
 	var list []Counter
@@ -101,6 +89,9 @@ func Parse(text string) ([]Counter, error) {
 	return list, nil
 }
 
+// usual are some of the names, for messages.
+const usual = "instructions, cycles, branch-misses, cache-misses, L1-dcache-load-misses, task-clock, page-faults, context-switches, max-rss"
+
 func find(name string) (Counter, error) {
 	for _, c := range known {
 		if strings.EqualFold(c.Name, name) || slices.ContainsFunc(c.Other, func(o string) bool { return strings.EqualFold(o, name) }) {
@@ -112,7 +103,7 @@ func find(name string) (Counter, error) {
 			return Counter{Name: "r" + strconv.FormatUint(config, 16), Source: raw, Config: config, Means: "event of this processor"}, nil
 		}
 	}
-	return Counter{}, fmt.Errorf("unknown counter %q; known are %s, their PAPI names, and rHEX for an event of this processor", name, strings.Join(Names(), ", "))
+	return Counter{}, fmt.Errorf("unknown counter %q; known are %s, others that docs/counters.md lists, PAPI names, and rHEX, an event of this processor", name, usual)
 }
 
 // ForHook writes counters as the hook reads them: NAME:UNIT:SOURCE:CONFIG, ….
