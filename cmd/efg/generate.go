@@ -79,15 +79,18 @@ func generateProgram(path string, opt *generateOptions, errOut io.Writer) error 
 		return err
 	}
 	defer run.Close()
-	var open []string
+	var differs *generate.Differences
 	err = durable.WriteDir(opt.output, isGenerated, func(dir string) (err error) {
-		open, err = generate.Write(dir, run, to)
+		differs, err = generate.Write(dir, run, to)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	if len(open) > 0 {
+	if n := differs.Inside; n > 0 {
+		fmt.Fprintf(errOut, "efg: left out: %s that functions of the program made inside MPI calls, as reduction operations or error handlers; those of the generated program make none\n", pluralOf(n, "call"))
+	}
+	if open := differs.Open; len(open) > 0 {
 		fmt.Fprintf(errOut, "efg: MPI leaves outcomes open, so the program may have other events than the run, or wait forever; efg run --replay %s --generated forces them: %s\n", path, strings.Join(open, ", "))
 	}
 	return nil

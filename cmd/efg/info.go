@@ -89,6 +89,7 @@ func (s *infoWriter) write(out io.Writer, streams bool) error {
 	if s.Early > 0 {
 		fmt.Fprintf(w, "times\tend early in %d of %d streams: %d of %d events have their own, all are in the statistics\n", s.Early, s.Threads, s.Timed, s.Events)
 	}
+	s.writeForks(w)
 	s.writeUnbalanced(w)
 	if err := w.Flush(); err != nil {
 		return err
@@ -97,6 +98,35 @@ func (s *infoWriter) write(out io.Writer, streams bool) error {
 		return s.writeStreams(out)
 	}
 	return s.writeIncomplete(out)
+}
+
+// mostForks is how many processes with forked children are listed.
+const mostForks = 5
+
+// writeForks names the forked children that called MPI.
+func (s *infoWriter) writeForks(w io.Writer) {
+	for i, f := range s.Forks {
+		name := ""
+		if i == 0 {
+			name = "forked"
+		}
+		if i == mostForks {
+			fmt.Fprintf(w, "\tand children of %d more processes, which --json lists\n", len(s.Forks)-i)
+			return
+		}
+		first := ""
+		if f.PID != 0 {
+			first = fmt.Sprintf(", the first (process %d) %s", f.PID, f.Call)
+		}
+		fmt.Fprintf(w, "%s\t%s of rank %d (process %d) called MPI%s; their calls are not recorded\n", name, childText(f.Children), f.Rank, f.Parent, first)
+	}
+}
+
+func childText(n int) string {
+	if n == 1 {
+		return "a child"
+	}
+	return fmt.Sprintf("%d children", n)
 }
 
 // mostUnbalanced is how many faults in the begins and ends of regions are listed.
@@ -151,6 +181,9 @@ func (s *infoWriter) recorded() string {
 	}
 	if s.CallPath > 0 {
 		text += fmt.Sprintf(", call paths of up to %d calls", s.CallPath)
+	}
+	if len(s.Counters) > 0 {
+		text += ", counters: " + strings.Join(s.Counters, ", ")
 	}
 	return text
 }

@@ -136,6 +136,44 @@ func TestRunPrograms(t *testing.T) {
 	}
 }
 
+// efg info names the processes whose forked children call MPI, and no others.
+func TestForkedChildren(t *testing.T) {
+	for _, m := range mpis {
+		program := compileMPI(t, m, "children.c")
+		for end, want := range map[string]int{"well": 1, "exit": 0} {
+			t.Run(m.name+"/"+end, func(t *testing.T) {
+				out := filepath.Join(t.TempDir(), "run.efg")
+				launcher := m.launcher
+				if end == "exit" {
+					launcher = []string{"env"}
+				}
+				efgRun(t, nil, append([]string{"run", "-o", out, "--"}, append(slices.Clone(launcher), program, end)...)...)
+				run, err := runfile.OpenRun(out)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer run.Close()
+				forks := run.Meta.ForksOf()
+				if len(forks) != want {
+					t.Fatalf("forks %+v, want %d", forks, want)
+				}
+				if want == 0 {
+					return
+				}
+				f := forks[0]
+				if f.Rank != 1 || f.Children != 3 || f.PID == 0 || f.PID == f.Parent || f.Call != "MPI_Comm_size" {
+					t.Errorf("%+v", f)
+				}
+				text, _, _ := efgRun(t, nil, "info", out)
+				line := fmt.Sprintf("3 children of rank 1 (process %d) called MPI, the first (process %d) MPI_Comm_size; their calls are not recorded", f.Parent, f.PID)
+				if !strings.Contains(text, line) {
+					t.Errorf("efg info: %s\nwant %q", text, line)
+				}
+			})
+		}
+	}
+}
+
 // withoutPIDs removes the line in which Hydra prints a process number.
 func withoutPIDs(out string) string {
 	var b strings.Builder

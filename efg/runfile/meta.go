@@ -1,6 +1,9 @@
 package runfile
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,8 +41,50 @@ type Meta struct {
 	CallPath int `msgpack:"callpath,omitempty"`
 	// Counters are the counters that were read at each call, as efg.Counter.Text has them.
 	Counters []string `msgpack:"counters,omitempty"`
+	// Forks are the processes with children that were forked and called MPI, as Fork.Text has them: the
+	// first maxForks.
+	Forks []string `msgpack:"forks,omitempty"`
 	// Sites are the source locations of the callsites. They have a block of their own.
 	Sites []Site `msgpack:"-"`
+}
+
+// Fork says that children which a process forked, and which executed no other program, called MPI. Such calls
+// are not recorded.
+type Fork struct {
+	Rank     int    // of the process in its MPI_COMM_WORLD
+	Parent   int    // its process number
+	Children int    // how many of its children called MPI
+	PID      int    // of the first of these; 0: not known
+	Call     string // what that one called first
+}
+
+// Text is how a file has it: the numbers, and the call, separated by spaces.
+func (f *Fork) Text() string {
+	return fmt.Sprintf("%d %d %d %d %s", f.Rank, f.Parent, f.Children, f.PID, f.Call)
+}
+
+// ForksOf are the Forks of a file, without those that no version has written.
+func (m *Meta) ForksOf() (list []Fork) {
+	for _, text := range m.Forks {
+		var f Fork
+		if n, err := fmt.Sscanf(text, "%d %d %d %d %s", &f.Rank, &f.Parent, &f.Children, &f.PID, &f.Call); n >= 4 && (n == 5 || err != nil) {
+			list = append(list, f)
+		}
+	}
+	slices.SortStableFunc(list, func(x, y Fork) int { return cmp.Or(cmp.Compare(x.Rank, y.Rank), cmp.Compare(x.Parent, y.Parent)) })
+	return list
+}
+
+// maxForks bounds Meta.Forks.
+const maxForks = 1000
+
+// joinForks combines what is known of forked children.
+func joinForks(a, b []string) []string {
+	if len(a)+len(b) == 0 {
+		return nil
+	}
+	list := slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
+	return list[:min(len(list), maxForks)]
 }
 
 // PollTotals is the value of Meta.Polls.

@@ -193,7 +193,7 @@ int efg_back_open(const efg_front *f, void **wrappers, efg_back *back)
     bk_fortran_start(f->find);
     bk_pmpi_start(f->find);
     *back = (efg_back){ .guard = (char *)&efg_tls.guard - (char *)__builtin_thread_pointer(),
-                        .enter_pmpi = bk_enter_pmpi };
+                        .enter_pmpi = bk_enter_pmpi, .fork_calls = efg_fork_calls };
     bool queries = efg_option_queries();
     for (const bk_wrapper *x = __start_efg_wrappers; x != __stop_efg_wrappers; x++)
         if (queries || !x->query) wrappers[x->slot] = (char *)(uintptr_t)x + x->fn;

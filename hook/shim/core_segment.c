@@ -270,6 +270,27 @@ void efg_segment_register(int fd)
     close(fd);
 }
 
+void efg_fork_calls(const char *symbol)
+{
+    static pid_t noted;
+    pid_t self = getpid();
+    if (noted == self)
+        return;
+    noted = self;
+    int fd = open(segment_path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    seg_header *h = mmap(NULL, SEG_HEADER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (h == MAP_FAILED)
+        return;
+    if (__atomic_fetch_add(&h->forks, 1, __ATOMIC_RELAXED) == 0) {
+        strncpy((char *)h->fork_call, symbol, sizeof h->fork_call - 1);
+        __atomic_store_n(&h->fork_pid, (uint32_t)self, __ATOMIC_RELEASE);
+    }
+    munmap(h, SEG_HEADER_SIZE);
+}
+
 void efg_segment_leave(void)
 {
     if (efg_header == NULL)

@@ -282,6 +282,10 @@ uint64_t efg_hash(const uint64_t *w, size_t n);
 /* Process start and end. efg_start returns 0, or -1 when recording is off (the
  * reason has been reported on stderr, once). */
 int  efg_start(const efg_process_info *info);
+
+/* In a forked child, which is not recorded: notes in the segment of its parent that it calls MPI, and by
+ * what name. Makes system calls the first time. */
+void efg_fork_calls(const char *symbol);
 void efg_set_process(const efg_process_info *info);
 void efg_end(enum efg_end how);
 void efg_may_exit(bool yes);     /* exiting now ends it as MPI_Finalize would */

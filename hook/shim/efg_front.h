@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EFG_FRONT_VERSION 4
+#define EFG_FRONT_VERSION 5
 
 /* In the length of an annotation's name: the function that makes it does so for its caller, whose callsite
  * is to be recorded. Either it is of a module of another language that is compiled with the program, or of
@@ -48,6 +48,8 @@ typedef struct efg_back {
     /* Reports whether this call, from caller and not inside a wrapper, is to be
      * recorded. If so, the front jumps to the wrapper. */
     int (*enter_pmpi)(const void *caller);
+    /* A child that the recorded process has forked calls MPI, which is not recorded. */
+    void (*fork_calls)(const char *symbol);
 } efg_back;
 
 /* Exported by every back end; called once per process, before any wrapper, on the

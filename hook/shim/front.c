@@ -16,6 +16,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 #include <sys/auxv.h>
 #include <time.h>
 
@@ -60,10 +62,36 @@ static void *back_resolve(uint32_t slot)
 
 static void *back_find(const char *name) { return front_find(name, first_caller); }
 
+/* This process is a fork of a recorded one. */
+static int forked;
+
+/* Reports whether a symbol is of a procedure that may be called at any time, also by a process without MPI:
+ * libraries do so when it ends. */
+static int anywhere(const char *symbol)
+{
+    static const char *const names[] = { "MPI_Initialized", "MPI_Finalized", "MPI_Get_version", "MPI_Get_library_version",
+                                         "MPI_Wtime", "MPI_Wtick" };
+    if (*symbol == 'P' || *symbol == 'p') symbol++;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t n = strlen(names[i]);
+        if (!strncasecmp(symbol, names[i], n) && (symbol[n] == '\0' || symbol[n] == '_')) return 1;
+    }
+    return 0;
+}
+
+/* Notes that a forked child calls a procedure, which will not be recorded. */
+static void note_fork(uint32_t slot)
+{
+    uint16_t s = front_first_symbol(slot);
+    const char *symbol = s ? front_symbol_name(s) : "";
+    if (s && back_end.fork_calls && !annotates(symbol) && !anywhere(symbol)) back_end.fork_calls(symbol);
+}
+
 /* In a forked child nothing is recorded: the segment belongs to the parent. */
 static void after_fork(void)
 {
     if (atomic_load(&state) == NEW) return;
+    forked = 1;
     atomic_store(&state, PASSING);
     for (uint32_t i = 0; i < EFG_NSLOTS; i++) efg_slot_table[i] = efg_lazy + i * EFG_STUB_SIZE;
 }
@@ -158,6 +186,7 @@ void *efg_front_resolve(uint64_t slot64, const void *caller, const void *stack)
     int s = atomic_load(&state);
     void *target = real_of(slot, caller);
     if (target == NULL) missing(slot);
+    if (forked) note_fork(slot);
     target = slot < EFG_PMPI ? by_mpi(slot, target, s) : by_pmpi(slot - EFG_PMPI, target, s, caller, stack);
     errno = saved;
     return target;

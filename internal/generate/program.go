@@ -34,9 +34,8 @@ type Options struct {
 }
 
 // Write writes a program that makes the calls of a run, and its Makefile, into an existing
-// directory. It returns the procedures whose outcomes MPI leaves open, so that the program may
-// have other events than the run.
-func Write(dir string, run *runfile.Run, opt *Options) (open []string, err error) {
+// directory. It returns in what the program may differ from the run.
+func Write(dir string, run *runfile.Run, opt *Options) (*Differences, error) {
 	procs, err := readProcesses(run)
 	if err != nil {
 		return nil, err
@@ -45,7 +44,27 @@ func Write(dir string, run *runfile.Run, opt *Options) (open []string, err error
 	if err := os.WriteFile(filepath.Join(dir, "main.c"), text, 0o644); err != nil {
 		return nil, err
 	}
-	return openOutcomes(procs), os.WriteFile(filepath.Join(dir, "Makefile"), []byte(makefile), 0o644)
+	return &Differences{openOutcomes(procs), callsInside(procs)}, os.WriteFile(filepath.Join(dir, "Makefile"), []byte(makefile), 0o644)
+}
+
+// Differences are those that a program may have from the run.
+type Differences struct {
+	Open   []string // procedures whose outcomes MPI leaves open, so that the program may have other events
+	Inside uint64   // calls of the run inside other calls, which are left out: callbacks of the program make none
+}
+
+// callsInside is the number of calls that callbacks made.
+func callsInside(procs []*process) (n uint64) {
+	for _, p := range procs {
+		s := &p.data.Streams[0]
+		visits := s.Visits()
+		for k := range s.Nodes {
+			if signature.Header(s.Nodes[k].Words[0]).Depth() > 0 {
+				n += visits[k]
+			}
+		}
+	}
+	return n
 }
 
 // openOutcomes are the procedures with calls whose outcomes MPI leaves open: receives and probes

@@ -10,6 +10,7 @@ import (
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/regions"
+	"github.com/efg-tools/efg/internal/printable"
 	"github.com/efg-tools/efg/reconstruct"
 )
 
@@ -29,6 +30,7 @@ type Info struct {
 	Queries   bool      `json:"queries"`
 	Buffers   bool      `json:"buffers"`
 	CallPath  int       `json:"callPath,omitempty"` // most calls of a path; 0: none are recorded
+	Counters  []string  `json:"counters,omitempty"`
 	Programs  []string  `json:"programs"`
 	MPI       []string  `json:"mpi"`
 	Hosts     []string  `json:"hosts"`
@@ -51,10 +53,21 @@ type Info struct {
 	RegionsPartial bool `json:"unbalancedRegionsPartial,omitempty"`
 	// Timed is the number of events that have times of their own, if Early is not 0.
 	Timed uint64 `json:"timed,omitempty"`
+	// Forks are processes whose forked children called MPI.
+	Forks []Fork `json:"forks,omitempty"`
 	// Linear is the size in bytes of the run as a list of events.
 	Linear uint64 `json:"-"`
 	// Ended: the end and exit status of the command are known.
 	Ended bool `json:"-"`
+}
+
+// Fork is a process whose forked children called MPI.
+type Fork struct {
+	Rank     int    `json:"rank"`
+	Parent   int    `json:"parent"` // its process number
+	Children int    `json:"children"`
+	PID      int    `json:"pid,omitempty"` // of the first child
+	Call     string `json:"call,omitempty"`
 }
 
 // Stream is a thread of a rank.
@@ -117,6 +130,12 @@ func NewInfo(path string, r *runfile.Run, all bool, most int) (*Info, error) {
 		Seconds: max(0, float64(m.Ended-m.Started)/1e9), Ended: m.Ended != 0, Time: m.Time,
 		Polls: m.Polls, Queries: m.Queries, Buffers: m.Buffers, CallPath: m.CallPath, Processes: len(r.Procs), Missing: missing(r),
 		Streams: []Stream{},
+	}
+	for _, c := range m.Counters {
+		s.Counters = append(s.Counters, printable.Line(c))
+	}
+	for _, f := range m.ForksOf() {
+		s.Forks = append(s.Forks, Fork{f.Rank, f.Parent, f.Children, f.PID, printable.Line(f.Call)})
 	}
 	if s.Ended && !m.StatusUnknown {
 		s.Status = &m.Status

@@ -141,10 +141,11 @@ func (m *merger) checkTwice(procs []*efg.Process, paths []string) error {
 // withKnown replaces metadata from segments by what is known about the run.
 func (m *merger) withKnown(meta runfile.Meta) runfile.Meta {
 	if known := m.opt.Recorded; known != nil {
-		ended := meta.Ended
+		ended, forks := meta.Ended, meta.Forks
 		if meta = *known; meta.Ended == 0 {
 			meta.Ended = max(ended, meta.Started)
 		}
+		meta.Forks = forks
 		return meta
 	}
 	meta.Launcher = m.opt.Launcher
@@ -262,6 +263,10 @@ func metaOf(s *segment.Segment, tool string) (runfile.Meta, error) {
 	}
 	for _, c := range s.Process.Counters {
 		m.Counters = append(m.Counters, c.Text())
+	}
+	if children, pid, call := h.Forked(); children > 0 {
+		f := runfile.Fork{Rank: s.Process.Rank, Parent: s.Process.PID, Children: children, PID: pid, Call: call}
+		m.Forks = []string{f.Text()}
 	}
 	if h.Options&optionTotals != 0 {
 		m.Polls = runfile.PollTotals

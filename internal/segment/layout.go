@@ -76,6 +76,9 @@ type Header struct {
 	NCounters  uint32
 	_          uint32
 	Counters   [MaxCounters]Counter
+	Forks      uint32   // children that the process forked, and that called MPI, which is not recorded
+	ForkPID    uint32   // of the first of them; 0: none
+	ForkCall   [48]byte // what that one called first
 }
 
 // Counter is one of the values that are read at the start and the end of each call.

@@ -158,6 +158,12 @@ func (h *Header) Identity() efg.Process {
 	}
 }
 
+// Forked returns how many children that the process forked have called MPI, the process number of the first
+// of them, 0 if it is not known, and what that one called first.
+func (h *Header) Forked() (children, pid int, call string) {
+	return int(h.Forks), int(h.ForkPID), text(h.ForkCall[:])
+}
+
 func text(b []byte) string {
 	for i, c := range b {
 		if c == 0 {

@@ -8,7 +8,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int child(int exec)
+/* What another child does with MPI, and its own child. */
+static void call(int calls)
+{
+    int n;
+    MPI_Comm_size(MPI_COMM_WORLD, &n);
+    MPI_Comm_rank(MPI_COMM_WORLD, &n);
+    fflush(stdout);
+    if (calls == 2 && fork() == 0) {
+        MPI_Comm_rank(MPI_COMM_WORLD, &n);
+        _exit(0);
+    }
+    wait(NULL);
+}
+
+static int child(int exec, int calls)
 {
     fflush(stdout);
     pid_t p = fork();
@@ -16,6 +30,7 @@ static int child(int exec)
         if (exec) execlp("sh", "sh", "-c", "exit 4", (char *)NULL);
         int flag;
         MPI_Initialized(&flag);    /* a call that a fork may make */
+        if (calls) call(calls);
         _exit(flag ? 6 : 0);
     }
     int status;
@@ -30,7 +45,8 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Barrier(MPI_COMM_WORLD);
-    int a = system("exit 3") >> 8, b = child(1), c = child(0);
+    int a = system("exit 3") >> 8, b = child(1, 0), c = child(0, 0);
+    if (!strcmp(end, "well") && rank == 1) c += child(0, 2) + child(0, 1);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) printf("children %d %d %d\n", a, b, c);
     fflush(stdout);

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EFG_LAYOUT_HASH UINT64_C(0x95dc9cdd2a812b30)
+#define EFG_LAYOUT_HASH UINT64_C(0xa3b09f4d72eb35fc)
 #define SEG_MAGIC 0xa47455300474645
 #define SEG_VERSION 0x2
 #define SEG_REF_UNIT 0x10
@@ -86,8 +86,11 @@ typedef struct seg_header {
     uint32_t ncounters;
     uint32_t pad3;
     seg_counter counters[8];
+    uint32_t forks;
+    uint32_t fork_pid;
+    uint8_t fork_call[48];
 } seg_header;
-_Static_assert(sizeof(seg_header) == 3280, "seg_header");
+_Static_assert(sizeof(seg_header) == 3336, "seg_header");
 _Static_assert(offsetof(seg_header, magic) == 0, "seg_header.magic");
 _Static_assert(offsetof(seg_header, layout_hash) == 8, "seg_header.layout_hash");
 _Static_assert(offsetof(seg_header, version) == 16, "seg_header.version");
@@ -127,6 +130,9 @@ _Static_assert(offsetof(seg_header, time_budget) == 2752, "seg_header.time_budge
 _Static_assert(offsetof(seg_header, ncounters) == 2760, "seg_header.ncounters");
 _Static_assert(offsetof(seg_header, pad3) == 2764, "seg_header.pad3");
 _Static_assert(offsetof(seg_header, counters) == 2768, "seg_header.counters");
+_Static_assert(offsetof(seg_header, forks) == 3280, "seg_header.forks");
+_Static_assert(offsetof(seg_header, fork_pid) == 3284, "seg_header.fork_pid");
+_Static_assert(offsetof(seg_header, fork_call) == 3288, "seg_header.fork_call");
 
 typedef struct seg_published {
     uint64_t hash;

@@ -21,6 +21,7 @@ type Node struct {
 	Op, Class, Site, Func, Error string
 	PMPI                         bool   // called by its PMPI_ name
 	Path                         string // call path, a JSON array as in JSON Lines
+	Depth                        int    // of how many calls the call was made inside
 }
 
 // Nodes describes the nodes of a stream of a process.
@@ -37,7 +38,7 @@ func node(from *efg.Node, names *reconstruct.Names) Node {
 	header := signature.Header(from.Words[0])
 	n := Node{
 		Proc: signature.ProcByID(header.Proc()), Op: fmt.Sprintf("procedure %d", header.Proc()), Class: signature.OtherOps,
-		Site: names.Place(from.Words[1]), Func: names.Func(from.Words[1]), PMPI: header.ByPMPI(),
+		Site: names.Place(from.Words[1]), Func: names.Func(from.Words[1]), PMPI: header.ByPMPI(), Depth: header.Depth(),
 	}
 	if n.Proc != nil {
 		n.Op, n.Class = n.Proc.Name, strings.Join(n.Proc.MTF, ",")

@@ -37,15 +37,16 @@ const (
 	eventOut
 	eventPath
 	eventRegion
+	eventDepth
 )
 
 const (
 	eventColumns = `rank INTEGER, thread INTEGER, seq INTEGER, node INTEGER, op TEXT, class TEXT, site TEXT, func TEXT, error TEXT,
 		comm TEXT, peer INTEGER, tag INTEGER, count INTEGER, datatype TEXT, bytes INTEGER, sent INTEGER, received INTEGER,
-		t0 INTEGER, t1 INTEGER, args TEXT, out TEXT, path TEXT, region TEXT`
+		t0 INTEGER, t1 INTEGER, args TEXT, out TEXT, path TEXT, region TEXT, depth INTEGER`
 
 	// nodeLevel are the columns that are equal for all events of a node.
-	nodeLevel = 1<<eventRank | 1<<eventThread | 1<<eventNode | 1<<eventOp | 1<<eventClass | 1<<eventSite | 1<<eventFunc | 1<<eventError | 1<<eventPath
+	nodeLevel = 1<<eventRank | 1<<eventThread | 1<<eventNode | 1<<eventOp | 1<<eventClass | 1<<eventSite | 1<<eventFunc | 1<<eventError | 1<<eventPath | 1<<eventDepth
 	// walked are the columns that a walk provides without decoding arguments.
 	walked = nodeLevel | 1<<eventSeq | 1<<eventRegion
 	// operationLevel are the columns that depend on what the call does.
@@ -426,6 +427,8 @@ func nodeColumn(n *eventrow.Node, i int) (any, bool) {
 		text = n.Error
 	case eventPath:
 		text = n.Path
+	case eventDepth:
+		return int64(n.Depth), true
 	default:
 		return nil, false
 	}

@@ -57,6 +57,7 @@ var events = define(
 	column[eventKind]{Column{"out", JSON, false, "", "results, as in JSON Lines"}, func(k *eventKind) Value { return text(k.out) }},
 	column[eventKind]{Column{"path", JSON, true, "", "call path, the outermost call first, as in JSON Lines"}, func(k *eventKind) Value { return text(k.node.Path) }},
 	column[eventKind]{Column{"region", Text, true, "", "names of the regions that the program is in, the outermost first, separated by slashes"}, func(k *eventKind) Value { return text(k.region) }},
+	column[eventKind]{Column{"depth", Integer, false, "", "of how many calls of MPI the call was made inside, by a function that MPI calls"}, func(k *eventKind) Value { return integer(k.node.Depth) }},
 )
 
 // kindKey tells the kinds of events of a node apart: what a call does follows from its arguments and
