@@ -151,12 +151,14 @@ type reportWriter struct {
 	*analysis.Report
 	regions *regions.Report
 	opt     *reportOptions
-	// received, files: whether some calls received, and read or wrote files.
-	received, files bool
+	// received, files: whether some calls received, and read or wrote files; nested: whether there are calls
+	// inside others.
+	received, files, nested bool
 }
 
 func newReportWriter(w *terminal.Screen, r *analysis.Report, byRegion *regions.Report, opt *reportOptions) *reportWriter {
-	return &reportWriter{w, r, byRegion, opt, r.Total.Received > 0, r.Total.Read+r.Total.Written > 0}
+	nested := slices.ContainsFunc(r.Procedures, func(row analysis.OpRow) bool { return row.Inclusive > row.Time.Sum })
+	return &reportWriter{w, r, byRegion, opt, r.Total.Received > 0, r.Total.Read+r.Total.Written > 0, nested}
 }
 
 func (w *reportWriter) write(path string, r *runfile.Run, found []findings.Finding) {
@@ -258,6 +260,9 @@ func (w *reportWriter) opColumns(t *terminal.Table) {
 	t.Right("calls")
 	if w.Timed {
 		t.Right("time")
+		if w.nested {
+			t.Right("with inner")
+		}
 		t.Shares("%MPI")
 		t.Details("%app")
 		t.Right("mean")
@@ -296,7 +301,11 @@ func (w *reportWriter) opCells(r *analysis.OpRow) []string {
 		if !r.Apart {
 			ofMPI, ofApp = units.Percent(t.Sum, w.Total.Time.Sum), units.Percent(t.Sum, w.App)
 		}
-		cells = append(cells, units.Nanoseconds(float64(t.Sum)), ofMPI, ofApp,
+		cells = append(cells, units.Nanoseconds(float64(t.Sum)))
+		if w.nested {
+			cells = append(cells, units.Nanoseconds(float64(r.Inclusive)))
+		}
+		cells = append(cells, ofMPI, ofApp,
 			units.Nanoseconds(t.Mean()), units.Nanoseconds(float64(t.Min)), units.Nanoseconds(float64(t.Max)),
 			terminal.Distribution(t.Bins[:], durationsWidth))
 	}

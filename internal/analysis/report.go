@@ -68,11 +68,15 @@ type Counts struct {
 // Row sums calls: of a procedure, at a callsite, or of a rank.
 type Row struct {
 	Counts
-	Time  Times
-	Sizes Sizes
+	Time Times
+	// Inclusive is the sum of the calls' times with those of the calls inside them, which Time does not
+	// have, ns.
+	Inclusive uint64
+	Sizes     Sizes
 }
 
 func (r *Row) add(o *Row) {
+	r.Inclusive += o.Inclusive
 	r.addCounts(o)
 	r.Time.Merge(&o.Time)
 }
@@ -394,6 +398,7 @@ func (n *Node) addTo(r *Row) {
 	}
 	if n.Stats != nil {
 		r.Time.Add(n.Stats.Count, &n.Stats.Dur)
+		r.Inclusive += n.Inclusive
 	}
 }
 

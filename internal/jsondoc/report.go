@@ -104,6 +104,8 @@ type OpRow struct {
 	Most     *uint64 `json:"most,omitempty"`
 	MostRank *int    `json:"most_rank,omitempty"`
 	Apart    bool    `json:"apart,omitempty"` // its time is not in the total
+	// Inclusive is the time with that of calls inside these calls, if there are any; Time is without.
+	Inclusive *uint64 `json:"inclusive,omitempty"`
 	// Sizes are how many messages and calls move 0 bytes, 1, at least 2, 4, 8 …
 	Sizes []uint64 `json:"sizes,omitempty"`
 }
@@ -235,6 +237,9 @@ func asOps(rows []analysis.OpRow, timed bool) []OpRow {
 		j := OpRow{Op: r.Op, Site: r.Site, Row: asRow(&r.Row), Ranks: r.Ranks, Apart: r.Apart, Sizes: slices.Clone(r.Sizes[:r.Sizes.Used()])}
 		if timed {
 			j.Least, j.Most, j.MostRank = &r.Least, &r.Most, &r.MostRank
+			if r.Inclusive > r.Time.Sum {
+				j.Inclusive = &r.Inclusive
+			}
 		}
 		list = append(list, j)
 	}
