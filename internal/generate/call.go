@@ -43,6 +43,12 @@ func (e *emitter) call(number int) {
 		text = "    " + text
 		e.post = append([]string{fmt.Sprintf("while (!%s);", outcome)}, e.post...)
 	}
+	if n.left() {
+		e.needs["left"] = true
+		e.pre = append(e.pre, "leaving = 1;", "if (setjmp(left) == 0)")
+		text = "    " + text
+		e.post = append([]string{"leaving = 0;"}, e.post...)
+	}
 	if e.tick {
 		e.needs["visits"] = true
 		e.post = append(e.post, e.counter()+"++;")
@@ -55,6 +61,11 @@ func (e *emitter) call(number int) {
 	for _, s := range e.post {
 		e.line(s)
 	}
+}
+
+// left reports whether the program left the call by longjmp or an exception, out of a function that MPI called.
+func (n *node) left() bool {
+	return n.header.ErrorClass() == uint16(signature.NotReturned&^signature.ConstBit)
 }
 
 // line writes a line of the current function, broken where it is too long.

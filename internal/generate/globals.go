@@ -77,6 +77,9 @@ func (e *emitter) variables(out *bytes.Buffer) {
 	if e.needs["text"] {
 		out.WriteString("static char text[8192];\n")
 	}
+	if e.needs["left"] {
+		out.WriteString("static jmp_buf left;\nstatic int leaving;\n")
+	}
 	if e.needs["address"] {
 		out.WriteString("static void *address;\n")
 	}
@@ -136,7 +139,11 @@ func (e *emitter) functionsOf(out *bytes.Buffer) {
 		if strings.Contains(f.body, "return") {
 			result = "int"
 		}
-		fmt.Fprintf(out, "static %s %s%s\n{\n    %s\n}\n\n", result, name, f.params, f.body)
+		body := f.body
+		if result == "void" && e.needs["left"] {
+			body += "\n    if (leaving)\n        longjmp(left, 1);"
+		}
+		fmt.Fprintf(out, "static %s %s%s\n{\n    %s\n}\n\n", result, name, f.params, body)
 	}
 }
 

@@ -160,7 +160,7 @@ func (e *emitter) function(out *bytes.Buffer, c *class) {
 	countCalls(body, calls)
 	functions := map[int]string{}
 	for _, n := range c.like().list() {
-		if calls[n.number] < 2 {
+		if calls[n.number] < 2 && !(calls[n.number] == 1 && n.left()) { // compilers warn of variables next to setjmp
 			continue
 		}
 		e.node = n
@@ -303,6 +303,9 @@ func (e *emitter) head(out *bytes.Buffer) {
 		out.WriteString("#define OMPI_OMIT_MPI1_COMPAT_DECLS 0\n")
 	}
 	out.WriteString("#include <mpi.h>\n#include <stddef.h>\n")
+	if e.needs["left"] {
+		out.WriteString("#include <setjmp.h>\n")
+	}
 	if len(e.files) > 0 {
 		out.WriteString("#include <errno.h>\n#include <stdbool.h>\n#include <sys/stat.h>\n")
 	}
