@@ -32,6 +32,8 @@ type reportOptions struct {
 	html  string
 	// counters replaces the tables by what was counted.
 	counters bool
+	// flame is the file of a flame graph, of what it is.
+	flame, of string
 }
 
 func newReport() *cobra.Command {
@@ -51,6 +53,7 @@ received. With call paths (efg run --callpath), --tree sums over them; see docs/
   efg report jacobi.efg --by callsite --histogram
   efg report jacobi.efg --rank 0-2,3 --json
   efg report jacobi.efg --tree
+  efg report jacobi.efg --flame jacobi.svg --of bytes
   efg report jacobi.efg --html jacobi.html`,
 		Args:              argCount(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeRuns(1, false),
@@ -60,6 +63,15 @@ received. With call paths (efg run --callpath), --tree sums over them; see docs/
 					return usageError("--html writes all of the run: no other option goes with it")
 				}
 				return reportHTML(cmd.Context(), args[0], opt.html)
+			}
+			switch {
+			case opt.flame != "":
+				if n := cmd.Flags().NFlag(); n > 2 || n == 2 && !cmd.Flags().Changed("of") {
+					return usageError("--flame draws all of the run: no other option but --of goes with it")
+				}
+				return reportFlame(cmd.Context(), args[0], &opt, cmd.ErrOrStderr())
+			case cmd.Flags().Changed("of"):
+				return usageError("--of is for --flame")
 			}
 			if opt.counters {
 				return reportCounters(args[0], &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -81,7 +93,10 @@ received. With call paths (efg run --callpath), --tree sums over them; see docs/
 	opt.depth.flag(cmd)
 	opt.flags(cmd, "callsites")
 	f.StringVar(&opt.html, "html", "", "write a web page that opens without a server to this `file`")
+	f.StringVar(&opt.flame, "flame", "", "draw a flame graph to this `FILE.svg`")
+	f.StringVar(&opt.of, "of", "time", "with --flame: of the `MEASURE` time, waiting, delay (that is caused), bytes or calls")
 	completeWords(cmd, "by", jsondoc.ReportTables...)
+	completeWords(cmd, "of", "time", "waiting", "delay", "bytes", "calls")
 	return cmd
 }
 
