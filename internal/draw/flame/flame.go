@@ -80,15 +80,18 @@ func (p *picture) place(n *flame.Node, x, wide float64, depth int) {
 }
 
 func (p *picture) node(n *flame.Node, x, wide float64, y int) {
-	fill := neutral
+	fill, name := neutral, n.Name
+	if n.Kind == flame.Whole {
+		name = "all"
+	}
 	if n.Kind == flame.Procedure {
 		fill = palette.Of(n.Op)
 	}
 	p.printf("<g><rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" fill=\"%s\" stroke=\"white\" stroke-width=\"0.5\"/>", x, y, wide, line-1, palette.Hex(fill))
-	if text := fitting(n.Name, int((wide-6)/character)); text != "" {
+	if text := fitting(name, int((wide-6)/character)); text != "" {
 		p.printf("<text x=\"%.2f\" y=\"%d\" fill=\"%s\">%s</text>", x+3, y+13, ink(fill), html.EscapeString(text))
 	}
-	p.printf("<title>%s: %s, %s of all</title></g>\n", html.EscapeString(n.Name), p.value(n.Values[0]), units.Percent(n.Values[0], p.tree.Root.Values[0]))
+	p.printf("<title>%s: %s, %s of all</title></g>\n", html.EscapeString(name), p.value(n.Values[0]), units.Percent(n.Values[0], p.tree.Root.Values[0]))
 }
 
 // value writes what a place costs.

@@ -44,7 +44,7 @@ func TestSVG(t *testing.T) {
 	less := &flame.Node{Name: "operator<", Kind: flame.Function, Values: [2]uint64{600}, Children: []*flame.Node{send}}
 	other := &flame.Node{Name: strings.Repeat("long & ", 40), Kind: flame.Function, Values: [2]uint64{399}}
 	tiny := &flame.Node{Name: "tiny", Kind: flame.Function, Values: [2]uint64{0}}
-	tree := &flame.Tree{Measure: flame.Bytes, Root: &flame.Node{Name: "run", Kind: flame.Whole, Values: [2]uint64{1000}, Children: []*flame.Node{less, other, tiny}}, Nodes: 5}
+	tree := &flame.Tree{Measure: flame.Bytes, Root: &flame.Node{Kind: flame.Whole, Values: [2]uint64{1000}, Children: []*flame.Node{less, other, tiny}}, Nodes: 5}
 	var out bytes.Buffer
 	if err := draw.SVG(&out, tree, "a < b"); err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestSVG(t *testing.T) {
 	if len(at) != 4 || at["operator<"] == nil || at["tiny"] != nil {
 		t.Fatalf("boxes %v", at)
 	}
-	rootX, rootY, whole := at["run"].place(t)
+	rootX, rootY, whole := at["all"].place(t)
 	x, y, width := at["operator<"].place(t)
 	if x != rootX || math.Abs(width-0.6*whole) > 0.01 || y <= rootY {
 		t.Errorf("operator< at %v %v, %v wide of %v", x, y, width, whole)
