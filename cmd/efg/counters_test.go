@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"os/exec"
@@ -159,6 +160,22 @@ func TestCountersReport(t *testing.T) {
 	out, errOut, status = efgRun(t, nil, "sql", file, "select sum(before) from counters where counter = 'page-faults'", "--format", "csv")
 	if want := fmt.Sprint(doc.Counters[0].Before); status != 0 || len(strings.Fields(out)) < 2 {
 		t.Errorf("status %d: %s%s; want at least %s", status, out, errOut, want)
+	}
+	exported, errOut, status := efgRun(t, nil, "export", file, "--format", "csv", "--what", "counters")
+	rows, err := csv.NewReader(strings.NewReader(exported)).ReadAll()
+	if err != nil || status != 0 || len(rows) < 2 {
+		t.Fatalf("status %d, %v: %s%s", status, err, exported, errOut)
+	}
+	sums := map[string]uint64{}
+	for _, r := range rows[1:] {
+		n, err := strconv.ParseUint(r[slices.Index(rows[0], "before")], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums[r[slices.Index(rows[0], "counter")]] += n
+	}
+	if fmt.Sprint(sums["page-faults"]) != strings.Fields(out)[1] {
+		t.Errorf("exported %v, by SQL %s", sums, out)
 	}
 }
 

@@ -82,7 +82,7 @@ var edges = define(
 
 // addGraph adds the nodes and edges of Streams[i].
 func (b *builders) addGraph(p *reconstruct.Process, facts *analysis.Process, i int) error {
-	if b.nodes == nil && b.calls == nil && b.edges == nil {
+	if b.nodes == nil && b.calls == nil && b.edges == nil && b.counters == nil {
 		return nil
 	}
 	list, err := facts.Nodes(i)
@@ -101,6 +101,9 @@ func (b *builders) addGraph(p *reconstruct.Process, facts *analysis.Process, i i
 			return err
 		}
 		if err := b.calls.add(&row); err != nil {
+			return err
+		}
+		if err := b.addCounters(data, s, k); err != nil {
 			return err
 		}
 		for n := range s.Nodes[k].Edges {

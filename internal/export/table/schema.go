@@ -48,7 +48,7 @@ type Schema struct {
 func Schemas() []*Schema {
 	return []*Schema{
 		&events.Schema, &messages.Schema, &calls.Schema, &nodes.Schema, &edges.Schema,
-		&ranks.Schema, &waitStates.Schema, &runs.Schema,
+		&counters.Schema, &ranks.Schema, &waitStates.Schema, &runs.Schema,
 	}
 }
 

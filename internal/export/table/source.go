@@ -40,13 +40,15 @@ type builders struct {
 	calls  *builder[nodeRow]
 	edges  *builder[edgeRow]
 	ranks  *builder[rankRow]
+
+	counters *builder[counterRow]
 }
 
 // Builder prepares the making of rows.
 func (s *Source) Builder(sinks map[string]Sink) *Builder {
 	return &Builder{source: s, builders: builders{
 		newEventBuilder(sinks[events.Name]), newBuilder(nodes, sinks[nodes.Name]), newBuilder(calls, sinks[calls.Name]),
-		newBuilder(edges, sinks[edges.Name]), newBuilder(ranks, sinks[ranks.Name]),
+		newBuilder(edges, sinks[edges.Name]), newBuilder(ranks, sinks[ranks.Name]), newBuilder(counters, sinks[counters.Name]),
 	}}
 }
 
@@ -86,7 +88,7 @@ func (b *Builder) Add(number int) error {
 
 // Flush hands the last rows to the sinks.
 func (b *Builder) Flush() error {
-	return errors.Join(b.events.flush(), b.nodes.flush(), b.calls.flush(), b.edges.flush(), b.ranks.flush())
+	return errors.Join(b.events.flush(), b.nodes.flush(), b.calls.flush(), b.edges.flush(), b.ranks.flush(), b.counters.flush())
 }
 
 // Run makes the row of the table run. The builders are those that were given the processes; matched
