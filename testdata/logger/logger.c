@@ -382,7 +382,7 @@ int log_begin(log_call *c, const log_proc *p, enum log_lang lang, int64_t *args,
     c->lang = lang;
     c->many = NULL;
     put_inputs(c);
-    if (t->has_paths && c->depth == 0)
+    if (t->has_paths)
         paths_put(&t->paths, p->name);
     replace_statuses(c);
     return 1;

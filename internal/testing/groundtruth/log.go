@@ -34,6 +34,7 @@ type Call struct {
 	Done       bool // the call returned
 	Abandoned  bool // it was left with longjmp
 	Depth      int  // number of calls that it was made inside of
+	Begun      int  // how many calls of the thread had begun before
 }
 
 // attributeDouble is the annotation whose value is logged as its bits.
@@ -171,23 +172,27 @@ func readCalls(file string) ([]Call, error) {
 	}
 	data = bytes.TrimRight(data, "\x00")
 	var calls []Call
-	var open []string // lines of calls that others are inside of
+	var open []begun // calls that others are inside of
+	number := 0      // of calls that have begun
 	sc := bufio.NewScanner(bytes.NewReader(data))
 	sc.Buffer(nil, len(data)+1)
 	for n := 1; sc.Scan(); n++ {
-		line := sc.Text()
-		if rest, ok := strings.CutPrefix(line, "<"); ok {
+		at := begun{sc.Text(), number}
+		if rest, ok := strings.CutPrefix(at.line, "<"); ok {
 			if len(open) == 0 {
 				return nil, fmt.Errorf("%s:%d: it continues nothing", file, n)
 			}
-			line, open = open[len(open)-1]+rest, open[:len(open)-1]
+			at, open = open[len(open)-1], open[:len(open)-1]
+			at.line += rest
+		} else {
+			number++
 		}
-		c, err := parseCall(line)
+		c, err := parseCall(at.line)
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
 		}
-		if !c.Done && !c.Abandoned {
-			open = append(open, line)
+		if c.Begun = at.number; !c.Done && !c.Abandoned {
+			open = append(open, at)
 			continue
 		}
 		if c.Depth != len(open) {
@@ -196,13 +201,20 @@ func readCalls(file string) ([]Call, error) {
 		calls = append(calls, c)
 	}
 	if len(open) > 0 { // of several, the recorder keeps the outermost
-		c, err := parseCall(open[0])
+		c, err := parseCall(open[0].line)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
+		c.Begun = open[0].number
 		calls = append(calls, c)
 	}
 	return calls, sc.Err()
+}
+
+// begun is the line of a call, and how many of the thread had begun before.
+type begun struct {
+	line   string
+	number int
 }
 
 // parseCall reads a line: start language procedure input... | output... = error end. A line
