@@ -56,7 +56,7 @@ func TestFormatsAgree(t *testing.T) {
 		}
 		for _, s := range table.Schemas() {
 			base := filepath.Join(dir, s.Name)
-			if _, err := os.Stat(base); s.Matched && err != nil {
+			if _, err := os.Stat(base); (s.Matched || s.Name == "counters") && err != nil { // there are no rows
 				continue
 			}
 			create(t, base+".arrow", Write, job(run, s.Name))
