@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 	"sync/atomic"
 	"unsafe"
 
@@ -65,10 +66,18 @@ func (r *reader) stream(ref uint32, st *Stream, h *Header) (*efg.Stream, error) 
 		return nil, err
 	}
 	s, err := o.Close()
+	if !r.lastTry && (errors.Is(err, efg.ErrGraph) || err == nil && !coherent(s)) {
+		err = errBusy // the recorder may have continued between two reads
+	}
 	if err != nil {
 		return nil, r.corrupt("stream", ref, err)
 	}
 	return s, nil
+}
+
+// coherent reports whether each node with several edges says in which order they were taken.
+func coherent(s *efg.Stream) bool {
+	return !slices.ContainsFunc(s.Nodes, func(n efg.Node) bool { return (n.Runs != nil) != (len(n.Edges) > 1) })
 }
 
 // trace reads the times of each event of a stream that was pinned, as far as they were recorded.
