@@ -115,7 +115,7 @@ func (s *infoWriter) writeForks(w io.Writer) {
 			return
 		}
 		first := ""
-		if f.PID != 0 {
+		if f.PID != 0 && f.Call != "" {
 			first = fmt.Sprintf(", the first (process %d) %s", f.PID, f.Call)
 		}
 		fmt.Fprintf(w, "%s\t%s of rank %d (process %d) called MPI%s; their calls are not recorded\n", name, childText(f.Children), f.Rank, f.Parent, first)

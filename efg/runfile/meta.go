@@ -67,7 +67,8 @@ func (f *Fork) Text() string {
 func (m *Meta) ForksOf() (list []Fork) {
 	for _, text := range m.Forks {
 		var f Fork
-		if n, err := fmt.Sscanf(text, "%d %d %d %d %s", &f.Rank, &f.Parent, &f.Children, &f.PID, &f.Call); n >= 4 && (n == 5 || err != nil) {
+		// The call is empty if the process was read before its child had noted it.
+		if n, _ := fmt.Sscanf(text, "%d %d %d %d %s", &f.Rank, &f.Parent, &f.Children, &f.PID, &f.Call); n >= 4 {
 			list = append(list, f)
 		}
 	}

@@ -22,8 +22,8 @@ func (p partners) Enter(*Call) {}
 func (p partners) Exit(c *Call) {
 	for _, o := range c.Done {
 		if w := o.WaitsFor(); w != nil && (o.Kind == ReceiveMessage || o.Kind == ProbeMessage) {
-			signature := w.Thread.nodes[w.Node]
-			p[fmt.Sprint(c.Thread.Process.Rank, " ", c.Enter/1000%1000)] = partner{w.Thread.Process.Rank, signature.proc.Name, w.Enter / 1000 % 1000, w.Enter <= c.Exit}
+			by := &w.Thread.nodes[w.Node]
+			p[fmt.Sprint(c.Thread.Process.Rank, " ", c.Enter/1000%1000)] = partner{w.Thread.Process.Rank, by.proc.Name, w.Enter / 1000 % 1000, w.Enter <= c.Exit}
 		}
 	}
 }
