@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
@@ -221,7 +220,7 @@ func (p *process) balance(m *message) {
 // check returns an error if the simulation would not do what the run did.
 func (x *exporter) check() error {
 	if len(x.missing) > 0 && !slices.Contains(x.job.What, Supported) {
-		return fmt.Errorf("%s %w (--what %s leaves them out)", counted(x.missing), ErrUnsuitable, Supported)
+		return fmt.Errorf("%s %w (--what %s leaves them out)", export.Counted(x.missing), ErrUnsuitable, Supported)
 	}
 	open := slices.SortedFunc(maps.Keys(x.open), func(a, b pair) int { return slices.Compare([]int{a.from, a.to}, []int{b.from, b.to}) })
 	if len(open) == 0 {
@@ -240,30 +239,7 @@ func (x *exporter) check() error {
 	return fmt.Errorf("a run with messages that are not matched %w: from rank %d to rank %d %s", ErrUnsuitable, c.from, c.to, which)
 }
 
-// counted lists what there is how often of, in alphabetical order.
-func counted(of map[string]uint64) string {
-	var list []string
-	for _, name := range slices.Sorted(maps.Keys(of)) {
-		list = append(list, fmt.Sprintf("%d %s", of[name], name))
-	}
-	return strings.Join(list, ", ")
-}
-
 // note says what the result does not have.
 func (x *exporter) note() {
-	if x.job.Note == nil {
-		return
-	}
-	if len(x.missing) > 0 {
-		x.job.Note("left out: " + counted(x.missing))
-	}
-	if len(x.leftOut) > 0 {
-		x.job.Note("left out, as they move no data between ranks: " + counted(x.leftOut))
-	}
-	switch {
-	case !x.measured:
-		x.job.Note("without computation, as the times of calls were not recorded (efg run --time trace records them)")
-	case x.untimed > 0:
-		x.job.Note(fmt.Sprintf("without the computation around %d calls, whose times were not recorded (efg run --time trace records all)", x.untimed))
-	}
+	x.job.NoteLeftOut(export.LeftOut{Missing: x.missing, Idle: x.leftOut, Measured: x.measured, Untimed: x.untimed})
 }

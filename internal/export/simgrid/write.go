@@ -168,7 +168,7 @@ func onlyStream(p *efg.Process) (int, error) {
 // check returns an error if the replay would not do what the run did.
 func (x *exporter) check() error {
 	if len(x.missing) > 0 && !slices.Contains(x.job.What, Supported) {
-		return fmt.Errorf("%s %w (--what %s leaves them out)", counted(x.missing), ErrUnsuitable, Supported)
+		return fmt.Errorf("%s %w (--what %s leaves them out)", export.Counted(x.missing), ErrUnsuitable, Supported)
 	}
 	if open := slices.SortedFunc(maps.Keys(x.open), channel.compare); len(open) > 0 {
 		c := open[0]
@@ -190,32 +190,9 @@ func (c channel) compare(o channel) int {
 	return slices.Compare([]int{c.from, c.to, int(c.tag)}, []int{o.from, o.to, int(o.tag)})
 }
 
-// counted lists what there is how often of, in alphabetical order.
-func counted(of map[string]uint64) string {
-	var list []string
-	for _, name := range slices.Sorted(maps.Keys(of)) {
-		list = append(list, fmt.Sprintf("%d %s", of[name], name))
-	}
-	return strings.Join(list, ", ")
-}
-
 // note says what the traces do not have.
 func (x *exporter) note() {
-	if x.job.Note == nil {
-		return
-	}
-	if len(x.missing) > 0 {
-		x.job.Note("left out: " + counted(x.missing))
-	}
-	if len(x.leftOut) > 0 {
-		x.job.Note("left out, as they move no data between ranks: " + counted(x.leftOut))
-	}
-	switch {
-	case !x.measured:
-		x.job.Note("without computation, as the times of calls were not recorded (efg run --time trace records them)")
-	case x.untimed > 0:
-		x.job.Note(fmt.Sprintf("without the computation around %d calls, whose times were not recorded (efg run --time trace records all)", x.untimed))
-	}
+	x.job.NoteLeftOut(export.LeftOut{Missing: x.missing, Idle: x.leftOut, Measured: x.measured, Untimed: x.untimed})
 }
 
 // list writes the names of the traces.
