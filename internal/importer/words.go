@@ -28,6 +28,11 @@ func (w *Words) Reset(p *signature.Proc, large bool, site uint64) {
 	}
 }
 
+// SetDepth sets the number of calls that the call was made inside of.
+func (w *Words) SetDepth(depth int) {
+	w.Words[0] = uint64(signature.Header(w.Words[0]).AtDepth(depth))
+}
+
 // Set sets a word, if the procedure has it and only one.
 func (w *Words) Set(word int, value uint64) {
 	if word != 0 && !w.Proc.Vector(word) {

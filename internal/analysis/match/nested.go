@@ -8,12 +8,32 @@ func (o *Operation) unseen() bool {
 	return o.nested() || o.Partner != nil && o.Partner.nested() || o.Collective != nil && o.Collective.nested
 }
 
-// show shows the visitor the call that a thread is in, unless it was made inside another one: the
-// visitor sees only outermost calls, and nothing of operations that have one side inside a call.
-func (m *matcher) show(t *Thread, visit func(*Call)) {
+// separate separates the visitors that see what is inside calls from the others.
+func (m *matcher) separate() {
+	list, ok := m.visitor.(Visitors)
+	if !ok {
+		list = Visitors{m.visitor}
+	}
+	var outer Visitors
+	for _, v := range list {
+		if x, ok := v.(InnerVisitor); ok {
+			m.inner = append(m.inner, x)
+		} else {
+			outer = append(outer, v)
+		}
+	}
+	m.visitor = outer
+}
+
+// show shows visitors the call that a thread is in. Unless they are InnerVisitors, they see only outermost
+// calls, and nothing of operations that have one side inside a call.
+func (m *matcher) show(t *Thread, visit func(Visitor, *Call)) {
 	c := &t.call
+	for _, v := range m.inner {
+		visit(v, c)
+	}
 	if !m.nested {
-		visit(c)
+		visit(m.visitor, c)
 		return
 	}
 	if t.nodes[c.Node].nested {
@@ -21,7 +41,7 @@ func (m *matcher) show(t *Thread, visit func(*Call)) {
 	}
 	posted, done := c.Posted, c.Done
 	c.Posted, c.Done = seen(posted), seen(done)
-	visit(c)
+	visit(m.visitor, c)
 	c.Posted, c.Done = posted, done
 }
 
@@ -41,3 +61,6 @@ func seen(list []*Operation) []*Operation {
 	}
 	return list
 }
+
+// Inner reports whether the call was made inside another one.
+func (c *Call) Inner() bool { return c.Thread.nodes[c.Node].nested }

@@ -17,6 +17,13 @@ type Visitor interface {
 	Exit(c *Call)
 }
 
+// An InnerVisitor sees all calls, and what is posted and done inside others: those calls before the ones around them,
+// though they begin later.
+type InnerVisitor interface {
+	Visitor
+	SeesInner()
+}
+
 // Visitors are visited one after the other.
 type Visitors []Visitor
 
@@ -51,6 +58,7 @@ type Summary struct {
 type matcher struct {
 	trace    *Trace
 	visitor  Visitor
+	inner    []InnerVisitor // if there are calls inside others
 	summary  Summary
 	done     uint64 // events
 	queue    queue  // threads that go on
@@ -80,7 +88,10 @@ func (t *Trace) Walk(ctx context.Context, v Visitor, progress func(done uint64))
 		queue: newQueue(len(t.Threads)), held: newQueue(len(t.Threads)),
 	}
 	for _, th := range t.Threads {
-		m.nested = m.nested || th.Nested()
+		if th.Nested() && !m.nested {
+			m.nested = true
+			m.separate()
+		}
 		ok, err := th.fetch(t.End)
 		if err != nil {
 			return nil, err
@@ -191,7 +202,7 @@ func (m *matcher) enterCall(t *Thread, n *node) {
 	if n.action != noAction {
 		m.enter(t)
 	}
-	m.show(t, m.visitor.Enter)
+	m.show(t, Visitor.Enter)
 }
 
 // A program that does something else between two polls takes longer than maxPollGap. One that has
@@ -360,7 +371,7 @@ func (m *matcher) leaveCalls(t *Thread) {
 	if t.hides {
 		t.hideLater()
 	}
-	m.show(t, m.visitor.Exit)
+	m.show(t, Visitor.Exit)
 	if t.hides {
 		t.showLater()
 	}

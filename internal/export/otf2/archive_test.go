@@ -124,6 +124,8 @@ func TestArchive(t *testing.T) {
 		{Source: "c/threads.c", MPI: "mpich"},
 		{Source: "c/comms.c", MPI: "openmpi"},
 		{Source: "c/inter.c", MPI: "mpich"},
+		{Source: "c/callbacks.c", Args: "3", MPI: "openmpi"},
+		{Source: "c/nest.c", MPI: "mpich"},
 		{Source: "c/intercoll.c", MPI: "openmpi"},
 		{Source: "fortran/all_f08.f90", MPI: "mpich"},
 	}

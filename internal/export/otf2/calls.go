@@ -23,6 +23,8 @@ type operation struct {
 	nothing  bool // from or to MPI_PROC_NULL
 	message
 	part collective
+	// unready are the partitions of a message that it is not sent without.
+	unready uint64
 	// Words of a receive, as posted.
 	on, source, label uint64 // communicator, sender, tag
 }
@@ -132,6 +134,15 @@ func (t *threadWriter) sending(e *reconstruct.Event, x *plan) operation {
 	o.message = message{peer, c.id, uint32(e.Word(r.SendTag)), t.size(e, &r.Send)}
 	if !o.unknown && x.known(signature.ObjectWord, r.Dest, r.SendTag, r.Send.Type, r.Send.Count, r.Send.Parts) {
 		x.sent, x.sentKnown = o.message, true
+	}
+	return o
+}
+
+// preparing describes the message that a call prepares to send.
+func (t *threadWriter) preparing(e *reconstruct.Event, x *plan) operation {
+	o := t.sending(e, x)
+	if parts := x.roles.Send.Parts; parts != 0 {
+		o.unready = e.Word(parts)
 	}
 	return o
 }

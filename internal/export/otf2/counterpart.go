@@ -51,6 +51,7 @@ type posted struct {
 	place  place
 	set    bool
 	inside bool // its call is written
+	inner  bool // its call was made inside another one, and is perhaps written with that
 }
 
 // meeting is a collective call that not all selected members have completed.
@@ -82,6 +83,9 @@ func (x *counterparts) inside(c *match.Call) bool {
 	return c.Event >= x.sel.From && (x.sel.To == 0 || c.Event < x.sel.To)
 }
 
+// SeesInner implements match.InnerVisitor.
+func (x *counterparts) SeesInner() {}
+
 // Enter implements match.Visitor.
 func (x *counterparts) Enter(c *match.Call) {
 	inside := x.inside(c)
@@ -92,18 +96,22 @@ func (x *counterparts) Enter(c *match.Call) {
 		p.to = c.Event + 1
 	}
 	messages, joined := 0, 0
+	member := posted{thread: c.Thread.Index, set: true, inside: inside, inner: c.Inner()}
 	for _, o := range c.Posted {
 		switch o.Kind {
 		case match.SendMessage, match.ReceiveMessage:
-			x.post(o.ID, posted{c.Thread.Index, messagePlace(c.Event, messages), true, inside})
+			member.place = messagePlace(c.Event, messages)
+			x.post(o.ID, member)
 			messages++
 		case match.TakePart:
-			x.join(o, posted{c.Thread.Index, collectivePlace(c.Event, joined), true, inside})
+			member.place = collectivePlace(c.Event, joined)
+			x.join(o, member)
 			joined++
 		}
 	}
 	if _, ok := collectiveOf(c.Proc); ok && joined == 0 && inside && !alone(c) { // members disagree, or are unknown
-		x.drop(posted{c.Thread.Index, collectivePlace(c.Event, 0), true, true})
+		member.place = collectivePlace(c.Event, 0)
+		x.drop(member)
 	}
 }
 
@@ -190,7 +198,7 @@ func (x *counterparts) adjourn(m *meeting) {
 
 // drop notes that an operation has no counterpart.
 func (x *counterparts) drop(o posted) {
-	if o.inside {
+	if o.inside || o.inner {
 		p := &x.parts[o.thread]
 		p.alone = append(p.alone, o.place)
 	}

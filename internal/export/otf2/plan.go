@@ -16,6 +16,7 @@ const (
 	issues             // a request completes it
 	prepares           // makes a persistent request
 	starts             // starts such requests
+	readies            // marks partitions of a message
 	matches            // finds a message for another call to receive: MPI_Mprobe
 	takes              // receives that: MPI_Mrecv
 	takesLater         // MPI_Imrecv
@@ -80,6 +81,8 @@ func actionOf(p *signature.Proc) (action, byte) {
 		return closes, 0
 	case p.Starts:
 		return starts, 0
+	case p.Readies():
+		return readies, 0
 	case collective && p.Variant == signature.Nonblocking:
 		return joinsLater, op
 	case collective && p.Variant == signature.Persistent:

@@ -37,22 +37,35 @@ func (a *archive) addNamed(facts *analysis.Process, texts map[uint64]string, str
 	})
 }
 
+// annotation writes a call by which the program begins or ends a region. One inside another call is
+// written as a call: what it begins might not end there.
+func (t *threadWriter) annotation(e *reconstruct.Event, x *plan) {
+	switch {
+	case e.Depth() > 0 || x.action == closes && len(t.open) == 0:
+		t.beginCall(e.Depth())
+		t.atStart(reference(t.b[:0], eventEnter, x.region), t.arguments(e, x))
+		t.atEnd(reference(t.b[:0], eventLeave, x.region), t.results(e))
+		t.endCall(e.Depth())
+	case x.action == opens:
+		t.openRegion(e, x)
+	default:
+		t.closeRegion(e, x)
+	}
+}
+
 // openRegion enters a region.
 func (t *threadWriter) openRegion(e *reconstruct.Event, x *plan) {
 	name := e.Word(nameWord)
 	r := openRegion{name, t.process.defs.byName[named(t.process.texts[name])]}
 	t.open = append(t.open, r)
+	t.releaseInner()
 	t.put(t.start, reference(t.b[:0], eventEnter, r.region), t.arguments(e, x))
 }
 
 // closeRegion leaves the innermost region with a name and those in it or, if none has it, the innermost
-// one. If none is open, it is a call.
+// one.
 func (t *threadWriter) closeRegion(e *reconstruct.Event, x *plan) {
-	if len(t.open) == 0 {
-		t.put(t.start, reference(t.b[:0], eventEnter, x.region), t.arguments(e, x))
-		t.put(t.end, reference(t.b[:0], eventLeave, x.region), t.results(e))
-		return
-	}
+	t.releaseInner()
 	at := len(t.open) - 1
 	for i, r := range slices.Backward(t.open) {
 		if r.name == e.Word(nameWord) {

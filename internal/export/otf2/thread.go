@@ -33,6 +33,11 @@ type threadWriter struct {
 	messages, joined int // ordinals of what the call has posted so far
 
 	open []openRegion
+
+	// See nested.go.
+	inner       []innerCall
+	holds       bool
+	front, back []heldEvent
 }
 
 // next goes to the next call that is written; event is nil at the end.
@@ -50,14 +55,36 @@ func (t *threadWriter) next() error {
 			t.start, t.end, _ = e.Times()
 			return nil
 		}
+		t.skip(e)
 	}
 }
 
-// put writes an event at a time, with what extra has.
-func (t *threadWriter) put(at int64, record, extra []byte) {
-	time := t.process.stamp(at)
-	t.last = max(t.last, time)
-	t.out.event(t.last, extra, record)
+// skip notes what a call before the part that is written prepares for calls in it.
+func (t *threadWriter) skip(e *reconstruct.Event) {
+	x := &t.plans[e.Node()]
+	switch {
+	case x.action == prepares || x.action == preparesAll || x.action == matches:
+		t.act(e, x)
+	case x.action == starts || x.action == readies:
+		t.skipParts(e, x)
+	case x.frees:
+		delete(t.process.requests, e.Word(x.roles.Requests))
+	}
+}
+
+// skipParts notes how many partitions of messages are ready: the call that sends them may be written.
+func (t *threadWriter) skipParts(e *reconstruct.Event, x *plan) {
+	for _, w := range requestsOf(e, x) {
+		r := t.process.requests[w]
+		if r == nil || len(r.prepared) != 1 || r.prepared[0].unready == 0 {
+			continue
+		}
+		if x.action == starts {
+			r.list = append(r.list[:0], r.prepared...)
+		} else if len(r.list) == 1 {
+			r.list[0].unready -= min(x.proc.Readied(e), r.list[0].unready)
+		}
+	}
 }
 
 // call writes the current call.
@@ -65,18 +92,12 @@ func (t *threadWriter) call() {
 	e := t.event
 	x := &t.plans[e.Node()]
 	t.messages, t.joined = 0, 0
-	if !t.written {
-		t.begin()
-	}
-	switch x.action {
-	case opens:
-		t.openRegion(e, x)
-		return
-	case closes:
-		t.closeRegion(e, x)
+	if x.action == opens || x.action == closes {
+		t.annotation(e, x)
 		return
 	}
-	t.put(t.start, reference(t.b[:0], eventEnter, x.region), t.arguments(e, x))
+	t.beginCall(e.Depth())
+	t.atStart(reference(t.b[:0], eventEnter, x.region), t.arguments(e, x))
 	t.act(e, x)
 	if x.completes && x.proc.Peeks == "" {
 		t.complete(e, x)
@@ -87,17 +108,13 @@ func (t *threadWriter) call() {
 	if x.frees {
 		t.free(e, x)
 	}
-	t.put(t.end, reference(t.b[:0], eventLeave, x.region), t.results(e))
-}
-
-// begin enters the region of the program.
-func (t *threadWriter) begin() {
-	t.written, t.lowest = true, t.process.stamp(t.start)
-	t.put(t.start, reference(t.b[:0], eventEnter, t.process.program), nil)
+	t.atEnd(reference(t.b[:0], eventLeave, x.region), t.results(e))
+	t.endCall(e.Depth())
 }
 
 // finish leaves what is open.
 func (t *threadWriter) finish() {
+	t.releaseInner()
 	if t.written {
 		t.leaveRegions(0, t.last)
 		t.out.event(t.last, nil, reference(t.b[:0], eventLeave, t.process.program))
@@ -105,13 +122,12 @@ func (t *threadWriter) finish() {
 }
 
 // unfinished writes the call that the thread was in when its recording ended, and leaves what is open.
-func (t *threadWriter) unfinished(x *plan, c *reconstruct.Pending, since, end int64) {
-	if !t.written {
-		t.start = since
-		t.begin()
-	}
-	t.put(since, reference(t.b[:0], eventEnter, x.region), t.entered(x, c))
-	t.put(max(since, end), reference(t.b[:0], eventLeave, x.region), nil)
+func (t *threadWriter) unfinished(x *plan, c *reconstruct.Pending, depth int, since, end int64) {
+	t.start, t.end = since, max(since, end)
+	t.beginCall(depth)
+	t.atStart(reference(t.b[:0], eventEnter, x.region), t.entered(x, c))
+	t.atEnd(reference(t.b[:0], eventLeave, x.region), nil)
+	t.endCall(depth)
 	t.finish()
 }
 
@@ -125,7 +141,7 @@ func (t *threadWriter) act(e *reconstruct.Event, x *plan) {
 		t.issue(e, x, t.room)
 	case prepares:
 		if w, ok := issued(e, x); ok {
-			t.process.request(w).prepared = t.posts(nil, e, x)
+			t.process.request(w).prepared = t.prepare(e, x)
 		}
 	case preparesAll:
 		if w, ok := issued(e, x); ok {
@@ -133,6 +149,8 @@ func (t *threadWriter) act(e *reconstruct.Event, x *plan) {
 		}
 	case starts:
 		t.startAll(e, x)
+	case readies:
+		t.ready(e, x)
 	case matches:
 		if w, ok := objectOf(e, x.roles.MatchedMessage); ok {
 			t.process.messages[w] = e.Word(signature.ObjectWord)
@@ -161,6 +179,14 @@ func (t *threadWriter) posts(list []operation, e *reconstruct.Event, x *plan) []
 		list = append(list, t.receiving(e, x))
 	}
 	return list
+}
+
+// prepare returns the messages that a call prepares.
+func (t *threadWriter) prepare(e *reconstruct.Event, x *plan) []operation {
+	if x.sends {
+		return []operation{t.preparing(e, x)}
+	}
+	return []operation{t.receiving(e, x)}
 }
 
 // post finds out whether an operation that the current call posts has a counterpart.
@@ -204,7 +230,7 @@ func (t *threadWriter) send(o *operation, kind byte) {
 		o.alone = true
 		t.process.left.sends++
 	default:
-		t.put(t.start, transfer(t.b[:0], kind, &o.message, o.id), nil)
+		t.atStart(transfer(t.b[:0], kind, &o.message, o.id), nil)
 	}
 }
 
@@ -215,12 +241,12 @@ func (t *threadWriter) receive(o *operation, id uint64) {
 	case o.alone || o.unknown:
 		t.process.left.receives++
 		if id != 0 {
-			t.put(t.end, request(t.b[:0], eventMpiRequestCancelled, id), nil)
+			t.atEnd(request(t.b[:0], eventMpiRequestCancelled, id), nil)
 		}
 	case id != 0:
-		t.put(t.end, transfer(t.b[:0], eventMpiIrecv, &o.message, id), nil)
+		t.atEnd(transfer(t.b[:0], eventMpiIrecv, &o.message, id), nil)
 	default:
-		t.put(t.end, transfer(t.b[:0], eventMpiRecv, &o.message, 0), nil)
+		t.atEnd(transfer(t.b[:0], eventMpiRecv, &o.message, 0), nil)
 	}
 }
 
@@ -232,8 +258,8 @@ func (t *threadWriter) join(e *reconstruct.Event, x *plan) {
 		t.process.left.collectives++
 		return
 	}
-	t.put(t.start, append(t.b[:0], eventMpiCollectiveBegin, 0), nil)
-	t.put(t.end, collectiveEnd(t.b[:0], eventMpiCollectiveEnd, &o.part, 0), nil)
+	t.atStart(append(t.b[:0], eventMpiCollectiveBegin, 0), nil)
+	t.atEnd(collectiveEnd(t.b[:0], eventMpiCollectiveEnd, &o.part, 0), nil)
 }
 
 // issue writes that operations are begun that a request completes.
@@ -247,12 +273,13 @@ func (t *threadWriter) issue(e *reconstruct.Event, x *plan, list []operation) {
 	}
 }
 
-// start1 writes that an operation of a request begins.
+// start1 writes that an operation of a request begins. A partitioned message is sent when all its
+// partitions are ready.
 func (t *threadWriter) start1(o *operation) {
-	t.post(o)
-	if o.nothing {
+	if o.nothing || o.unready > 0 {
 		return
 	}
+	t.post(o)
 	t.process.ids++
 	o.id = t.process.ids
 	switch {
@@ -260,10 +287,10 @@ func (t *threadWriter) start1(o *operation) {
 		o.alone = true
 		t.process.left.collectives++
 	case o.collects && !t.process.compat:
-		t.put(t.start, request(t.b[:0], eventNonBlockingCollectiveRequest, o.id), nil)
+		t.atStart(request(t.b[:0], eventNonBlockingCollectiveRequest, o.id), nil)
 	case o.collects:
 	case o.receives:
-		t.put(t.start, request(t.b[:0], eventMpiIrecvRequest, o.id), nil)
+		t.atStart(request(t.b[:0], eventMpiIrecvRequest, o.id), nil)
 	default:
 		t.send(o, eventMpiIsend)
 	}
@@ -292,6 +319,18 @@ func (t *threadWriter) startAll(e *reconstruct.Event, x *plan) {
 			}
 			t.start1(&r.list[i])
 		}
+	}
+}
+
+// ready notes that partitions of a message are ready, of which the last ones send it.
+func (t *threadWriter) ready(e *reconstruct.Event, x *plan) {
+	r := t.process.requests[e.Word(x.roles.Requests)]
+	if r == nil || len(r.list) != 1 || r.list[0].unready == 0 {
+		return
+	}
+	o := &r.list[0]
+	if o.unready -= min(x.proc.Readied(e), o.unready); o.unready == 0 {
+		t.start1(o)
 	}
 }
 
@@ -339,7 +378,7 @@ func (t *threadWriter) reception(at int) *reconstruct.Reception {
 // before.
 func (t *threadWriter) completed(o *operation, got *reconstruct.Reception, first *bool) {
 	switch {
-	case o.nothing || o.alone && !o.receives:
+	case o.nothing || o.id == 0 || o.alone && !o.receives:
 	case o.collects:
 		t.collected(o, *first)
 		*first = false
@@ -347,7 +386,7 @@ func (t *threadWriter) completed(o *operation, got *reconstruct.Reception, first
 		t.settle(o, got)
 		t.receive(o, o.id)
 	default:
-		t.put(t.end, request(t.b[:0], eventMpiIsendComplete, o.id), nil)
+		t.atEnd(request(t.b[:0], eventMpiIsendComplete, o.id), nil)
 	}
 }
 
@@ -355,15 +394,15 @@ func (t *threadWriter) completed(o *operation, got *reconstruct.Reception, first
 // call had made it: of several, the first one takes all the time.
 func (t *threadWriter) collected(o *operation, first bool) {
 	if !t.process.compat {
-		t.put(t.end, collectiveEnd(t.b[:0], eventNonBlockingCollectiveComplete, &o.part, o.id), nil)
+		t.atEnd(collectiveEnd(t.b[:0], eventNonBlockingCollectiveComplete, &o.part, o.id), nil)
 		return
 	}
-	begin := t.end
+	put := t.atEnd
 	if first {
-		begin = t.start
+		put = t.atStart
 	}
-	t.put(begin, append(t.b[:0], eventMpiCollectiveBegin, 0), nil)
-	t.put(t.end, collectiveEnd(t.b[:0], eventMpiCollectiveEnd, &o.part, 0), nil)
+	put(append(t.b[:0], eventMpiCollectiveBegin, 0), nil)
+	t.atEnd(collectiveEnd(t.b[:0], eventMpiCollectiveEnd, &o.part, 0), nil)
 }
 
 // settle sets what the completion of a receive reported.
@@ -388,8 +427,8 @@ func (t *threadWriter) test(e *reconstruct.Event, x *plan) {
 			continue
 		}
 		for i := range r.list {
-			if o := &r.list[i]; !o.nothing && (o.receives || !o.alone) && (!o.collects || !t.process.compat) {
-				t.put(t.end, request(t.b[:0], eventMpiRequestTest, o.id), nil)
+			if o := &r.list[i]; o.id != 0 && (o.receives || !o.alone) && (!o.collects || !t.process.compat) {
+				t.atEnd(request(t.b[:0], eventMpiRequestTest, o.id), nil)
 			}
 		}
 	}

@@ -268,9 +268,13 @@ func TestValid(t *testing.T) {
 		{Source: "c/icoll.c", MPI: "openmpi"},
 		{Source: "c/probes.c", MPI: "mpich"},
 		{Source: "c/regions.c", MPI: "openmpi"},
+		{Source: "c/callbacks.c", Args: "3", MPI: "mpich"},
+		{Source: "c/persistent.c", MPI: "openmpi"},
+		{Source: "c/partitioned.c", MPI: "mpich"},
+		{Source: "c/pcoll.c", MPI: "mpich"},
 	}
 	testrun.Record(t, programs, func(t *testing.T, r *testrun.Recording) {
-		for _, job := range []*export.Job{{}, {Compat: true}, {Selection: export.Selection{Procs: []int{0, 2, 3}}}, {Selection: export.Selection{From: 10, To: 90}}} {
+		for _, job := range []*export.Job{{}, {Compat: true}, {Selection: export.Selection{Procs: []int{0, 2, 3}}}, {Selection: export.Selection{From: 10, To: 90}}, {Selection: export.Selection{From: 40, To: 120}}} {
 			complete := job.Procs == nil && job.To == 0 && !programs[r.Program].Fails
 			d, err := decode(write(t, r.Run, job))
 			if err == nil {

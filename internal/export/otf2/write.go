@@ -295,7 +295,7 @@ func (p *processWriter) last(replay *reconstruct.Process, t *threadWriter) {
 	}
 	n := &efg.Node{Words: s.Pending.Words}
 	x := p.planOf(n, replay.Names())
-	t.unfinished(&x, replay.Pending(t.stream), since, p.end)
+	t.unfinished(&x, replay.Pending(t.stream), signature.Header(n.Words[0]).Depth(), since, p.end)
 }
 
 // planOf completes the plan of a node by the numbers of what it refers to.

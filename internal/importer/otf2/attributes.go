@@ -98,7 +98,7 @@ func (r *reader) text(v Value) string {
 
 // addDescribed adds a call by its attributes, or a region by its name.
 func (p *process) addDescribed(c *call) error {
-	d := importer.Described{Op: c.proc.Name, Start: c.start, End: c.end, Timed: true}
+	d := importer.Described{Op: c.proc.Name, Depth: c.depth, Start: c.start, End: c.end, Timed: true}
 	p.members[0], p.members[1] = p.members[0][:0], p.members[1][:0]
 	d.Place, d.Function = p.reader.placeOf(c)
 	if !p.reader.exact {

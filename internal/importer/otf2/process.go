@@ -70,7 +70,7 @@ func (p *process) read(locations []Location) (calls uint64, err error) {
 			return calls, p.flush(0)
 		}
 		if calls == 0 {
-			p.begins(t.next.start)
+			p.begins(t.outermost().start)
 		}
 		if err := p.take(t, t.next); err != nil {
 			return 0, err

@@ -99,6 +99,7 @@ func TestRoundTrip(t *testing.T) {
 		{Source: "c/intercoll.c"}, {Source: "fortran/all_f08.f90"}, {Source: "c/rma.c"}, {Source: "c/io.c", Args: "DIR"},
 		{Source: "c/fail.c", Args: "kill 50", Fails: true}, {Source: "c/regions.c"}, {Source: "c/large.c"},
 		{Source: "c/polling.c"}, {Source: "c/neigh.c"}, {Source: "c/amr.c"}, {Source: "c/spawn.c", Ranks: 2}, {Source: "fortran/halo_mpifh.f"},
+		{Source: "c/callbacks.c", Args: "3"}, {Source: "c/partitioned.c", MPI: "mpich"},
 	}
 	testrun.Record(t, programs, func(t *testing.T, r *testrun.Recording) {
 		anchor := archived(t, r.Run, &export.Job{RawClock: true, What: []string{writer.Arguments, writer.Callsites}})
@@ -106,7 +107,11 @@ func TestRoundTrip(t *testing.T) {
 		for _, note := range notes {
 			t.Log(note)
 		}
-		compareLines(t, renamed(lines(t, run)), renamed(lines(t, r.Run)))
+		got, want := renamed(lines(t, run)), renamed(lines(t, r.Run))
+		if bytes.Contains(want, []byte(`"depth":`)) { // times of different depths are rounded apart, but nest in archives
+			got, want = vague.ReplaceAll(got, nil), vague.ReplaceAll(want, nil)
+		}
+		compareLines(t, got, want)
 		compareSequences(t, run, r.Run)
 	})
 }
@@ -152,6 +157,8 @@ func renamed(text []byte) []byte {
 }
 
 var (
+	// vague are times, and names of objects, of which two may be made on one line.
+	vague       = regexp.MustCompile(`"t[01]":[0-9]+,?|"req:[0-9]+"`)
 	lineHead    = regexp.MustCompile(`^{"rank":(-?[0-9]+),"thread":([0-9]+),.*?"op":"([^"]*)"`)
 	localObject = regexp.MustCompile(`(req|msg|info|errhandler|keyval|session):[0-9:]+\.[0-9]+`)
 )

@@ -16,6 +16,8 @@ type call struct {
 	region     bool   // it is the beginning or end of one
 	start, end uint64 // ns
 	open       bool   // the events end within it
+	depth      int    // number of calls that it was made inside of
+	level      int    // number of regions that it is in, with its own
 	records    []record
 	in, out    []Value // attributes of the events that enter and leave it
 
@@ -38,8 +40,7 @@ type thread struct {
 	location Location
 	out      *importer.Thread
 	stack    []uint64 // regions that it is in
-	depth    int      // of the call of MPI that it is in, in stack; -1: none
-	current  *call    // this call
+	calls    []*call  // of MPI that it is in
 	seen     uint64   // events
 	next     *call    // the next one; nil at the end
 	at       int64    // offset in the file
@@ -54,7 +55,7 @@ func (p *process) open(l Location) (*thread, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &thread{process: p, events: events, location: l, depth: -1}, nil
+	return &thread{process: p, events: events, location: l}, nil
 }
 
 // advance reads up to the end of the next call.
@@ -75,6 +76,14 @@ func (t *thread) advance() error {
 	}
 	t.process.reader.progress(t)
 	return nil
+}
+
+// outermost is the call that the next one was made inside of, or itself.
+func (t *thread) outermost() *call {
+	if len(t.calls) > 0 {
+		return t.calls[0]
+	}
+	return t.next
 }
 
 // progress counts the bytes that were read.
@@ -98,9 +107,10 @@ func (t *thread) finish() error {
 	if t.seen != t.location.Events && t.events.chunks.f != nil {
 		return &Error{t.events.chunks.file, -1, fmt.Errorf("%d events, not %d as the definitions say", t.seen, t.location.Events)}
 	}
-	if t.current != nil {
-		t.current.open = true
-		t.next, t.current = t.current, nil
+	if len(t.calls) > 0 { // of calls inside it that have not returned either, nothing is kept
+		t.process.reader.skipped.nested += uint64(len(t.calls) - 1)
+		t.calls[0].open = true
+		t.next, t.calls = t.calls[0], nil
 	}
 	return nil
 }
@@ -120,12 +130,13 @@ func (t *thread) take(e *Event) error {
 	default:
 		return nil
 	}
-	if t.current == nil {
+	if len(t.calls) == 0 {
 		t.process.reader.skipped.outside++
 		return nil
 	}
 	copy(r.fields[:], e.Fields)
-	t.current.records = append(t.current.records, r)
+	current := t.calls[len(t.calls)-1]
+	current.records = append(current.records, r)
 	return nil
 }
 
@@ -141,15 +152,15 @@ func (t *thread) enter(e *Event) error {
 	switch {
 	case !ok:
 		return errTime
-	case t.depth >= 0:
+	case region.kind == callRegion:
+		c := t.process.newCall(region.proc, at)
+		c.large, c.depth, c.level = region.large, len(t.calls), len(t.stack)
+		c.in = append(c.in, e.Attributes...)
+		t.calls = append(t.calls, c)
+	case len(t.calls) > 0:
 		if region.kind != ignoredRegion {
 			t.process.reader.skipped.nested++
 		}
-	case region.kind == callRegion:
-		c := t.process.newCall(region.proc, at)
-		c.large = region.large
-		c.in = append(c.in, e.Attributes...)
-		t.current, t.depth = c, len(t.stack)
 	case region.kind == annotation:
 		t.process.reader.skipped.annotations++
 	case region.kind == unknownCall:
@@ -171,14 +182,15 @@ func (t *thread) leave(e *Event) error {
 		return errTime
 	}
 	region := t.process.reader.regions[e.Fields[0]]
+	last := len(t.calls) - 1
 	switch {
-	case t.depth == len(t.stack):
-		c := t.current
+	case last >= 0 && t.calls[last].level == len(t.stack):
+		c := t.calls[last]
 		c.end = at
 		c.out = append(c.out, e.Attributes...)
 		c.open = t.process.reader.unfinished(c.in)
-		t.next, t.current, t.depth = c, nil, -1
-	case t.depth < 0 && region.kind == userRegion && !t.process.reader.unfinished(e.Attributes):
+		t.next, t.calls = c, t.calls[:last]
+	case last < 0 && region.kind == userRegion && !t.process.reader.unfinished(e.Attributes):
 		t.next = t.process.newCall(regionEnd, at)
 		t.next.name, t.next.region, t.next.end = region.name, true, at
 		t.next.in = append(t.next.in, e.Attributes...)

@@ -11,6 +11,7 @@ import (
 func (p *process) addRecords(c *call) error {
 	w := &p.words
 	w.Reset(c.proc, c.large, p.callsite(c))
+	w.SetDepth(c.depth)
 	x := completion{process: p}
 	for i := range c.records {
 		p.apply(c, &c.records[i], &x)
@@ -96,7 +97,7 @@ func (p *process) issue(c *call) {
 
 // misplaced counts a record in a call that cannot make it by itself.
 func (s *skipped) misplaced(p *signature.Proc) {
-	if p.Starts {
+	if p.Starts || p.Readies() {
 		s.persistent++
 	} else {
 		s.outside++
