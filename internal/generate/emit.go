@@ -191,7 +191,7 @@ func (e *emitter) varying(name string, s series, text func(uint64) string) strin
 	}
 	e.needs["next"] = true
 	cursor := e.unique(name + "_cursor")
-	fmt.Fprintf(&e.tables, "static struct cursor %s = {.runs = %s};\n", cursor, e.runs(name, s, text))
+	fmt.Fprintf(&e.tables, "static struct cursor %s = {.at = %s};\n", cursor, e.runs(name, s, text))
 	return "next(&" + cursor + ")"
 }
 
@@ -199,28 +199,44 @@ func (e *emitter) varyingByRank(name string, list []*value, text func(uint64) st
 	e.needs["next"] = true
 	elems := make([]string, e.world)
 	for i := range elems {
-		elems[i] = "{.runs = NULL}"
+		elems[i] = "{.at = NULL}"
 	}
 	for i, p := range e.class.procs {
-		elems[p.rank] = "{.runs = " + e.runs(name, list[i].series, text) + "}"
+		elems[p.rank] = "{.at = " + e.runs(name, list[i].series, text) + "}"
 	}
 	cursor := e.unique(name + "_cursor")
 	fmt.Fprintf(&e.tables, "static struct cursor %s[] = {%s};\n", cursor, wrap(strings.Join(elems, ", ")))
 	return "next(&" + cursor + "[rank])"
 }
 
-// runs adds a table of a series.
+// runs adds a table of a series: see support/next.c.
 func (e *emitter) runs(name string, s series, text func(uint64) string) string {
-	elems := make([]string, len(s))
-	for i, r := range s {
+	var elems []string
+	at := make([]int, 0, len(s)) // where each run begins in the table
+	repeated := s.repeated()
+	for i := 0; i < len(s); {
+		at = append(at, len(elems))
+		r := s[i]
+		n := s.listed(i, repeated)
 		switch {
 		case r.Count == 0:
-			elems[i] = fmt.Sprintf("{0, 0, 0, %d, %d}", r.Back, r.Times)
+			elems = append(elems, fmt.Sprint(at[i-int(r.Back)]-len(elems)), fmt.Sprint(r.Times))
+		case n > 0:
+			values := s[i : i+n].expand()
+			elems = append(elems, fmt.Sprint(len(values)))
+			for _, w := range values {
+				elems = append(elems, text(w))
+			}
+			for range n - 1 {
+				at = append(at, -1) // no repeat goes back to there
+			}
+			i += n - 1
 		default:
-			elems[i] = fmt.Sprintf("{%s, %d, %d, 0, 0}", text(r.Value), r.Step, r.Count)
+			elems = append(elems, "0", text(r.Value), fmt.Sprint(r.Step), fmt.Sprint(r.Count))
 		}
+		i++
 	}
-	return e.table("const struct run", name+"_runs", elems)
+	return e.table("const long long", name+"_values", elems)
 }
 
 // counter is the variable that counts the visits of the node.

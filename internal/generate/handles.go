@@ -126,7 +126,9 @@ func (h *handles) block(id uint64, kind signature.Kind) *block {
 	return b
 }
 
-// place gives blocks their numbers: requests that are in one array together, one after another.
+// place gives blocks their numbers: requests that are in one array together, one after another, with room for
+// the null requests among them. So calls can be passed the variables themselves: what MPI returns for operations that
+// complete at once is the same handle for all of them, which only the variable tells apart.
 func (h *handles) place(nodes []*node) {
 	placed := map[uint64]bool{}
 	place := func(id uint64) {
@@ -142,9 +144,12 @@ func (h *handles) place(nodes []*node) {
 				continue
 			}
 			for _, e := range n.values[i].vecs {
+				fresh := !slices.ContainsFunc(e, func(w uint64) bool { return placed[issuer(w)] })
 				for _, w := range e {
-					if id, ok := signature.ParseID(w); ok {
-						place(signature.ID{Thread: id.Thread, Node: id.Node}.Word())
+					if id := issuer(w); id != 0 {
+						place(id)
+					} else if fresh && len(e) <= maxNull {
+						h.counts[signature.Req]++
 					}
 				}
 			}
@@ -158,6 +163,18 @@ func (h *handles) place(nodes []*node) {
 	for _, id := range ids {
 		place(id)
 	}
+}
+
+// maxNull is the length of the longest array with room for null requests.
+const maxNull = 4096
+
+// issuer is the ID of a request without its slot; 0 for constants.
+func issuer(w uint64) uint64 {
+	id, ok := signature.ParseID(w)
+	if !ok {
+		return 0
+	}
+	return signature.ID{Thread: id.Thread, Node: id.Node}.Word()
 }
 
 // number returns the number of a handle. Constants stay.

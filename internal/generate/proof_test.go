@@ -44,7 +44,51 @@ func TestProof(t *testing.T) {
 	}
 }
 
-// prove generates the program of a run and compares the two; forced: its outcomes are those of the run.
+// installed are programs of Debian packages, which were not written for this project.
+var installed = []struct {
+	name, command string
+	inputs        []string // in testdata/real, or of packages
+	only          string   // the MPI library that the package uses
+	ranks         int
+	forced        bool
+}{
+	{name: "lammps", command: "lmp -in in.melt -log none", inputs: []string{"in.melt"}, only: "openmpi", ranks: 4},
+	{name: "hpcc", command: "hpcc", inputs: []string{"hpccinf.txt"}, only: "openmpi", ranks: 4, forced: true},
+	{name: "quantum-espresso", command: "pw.x -in si.in", only: "openmpi", ranks: 4, inputs: []string{"si.in", groundtruth.SiliconPotential}},
+	{name: "scalapack", command: "/usr/lib/x86_64-linux-gnu/scalapack/openmpi-tests/xdlu", inputs: []string{"LU.dat"}, only: "openmpi", ranks: 4},
+	{name: "scalapack", command: "/usr/lib/x86_64-linux-gnu/scalapack/mpich-tests/xdlu", inputs: []string{"LU.dat"}, only: "mpich", ranks: 4},
+	{name: "netpipe", command: "NPmpich2 -u 4096 -n 20", only: "mpich", ranks: 2},
+}
+
+func TestInstalledPrograms(t *testing.T) {
+	benches, err := groundtruth.Benches(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range benches {
+		for _, a := range installed {
+			if a.only != b.Name {
+				continue
+			}
+			t.Run(b.Name+"/"+a.name, func(t *testing.T) {
+				line := strings.Fields(a.command)
+				program, err := exec.LookPath(line[0])
+				if err != nil {
+					t.Fatal(err)
+				}
+				dir := t.TempDir()
+				if err := b.CopyInputs(dir, a.inputs); err != nil {
+					t.Fatal(err)
+				}
+				line = append([]string{"sh", "-c", `cd "$0" && exec "$@"`, dir, program}, line[1:]...)
+				proveCommand(t, b, dir, line, a.ranks, a.forced)
+			})
+		}
+	}
+}
+
+// prove generates the program of a run of a program of testdata and compares the two; forced: its outcomes are
+// those of the run.
 func prove(t *testing.T, b *groundtruth.Bench, line []string, ranks int, forced bool) {
 	program, err := b.Build(t.Context(), line[0])
 	if err != nil {
@@ -55,6 +99,14 @@ func prove(t *testing.T, b *groundtruth.Bench, line []string, ranks int, forced 
 	for i := range args {
 		args[i] = strings.ReplaceAll(args[i], "DIR", dir)
 	}
+	app := proveCommand(t, b, dir, args, ranks, forced)
+	if text, err := os.ReadFile(filepath.Join(app, "main.c")); line[0] == "c/jacobi.c" && (err != nil || strings.Count(string(text), "\n") > 150) {
+		t.Errorf("the program has %d lines: %v", strings.Count(string(text), "\n"), err)
+	}
+}
+
+// proveCommand is prove for any command, with files in dir. It returns the directory of the program.
+func proveCommand(t *testing.T, b *groundtruth.Bench, dir string, args []string, ranks int, forced bool) string {
 	file := filepath.Join(dir, "run.efg")
 	first, _ := record(t, b, nil, file, ranks, args...)
 	app := filepath.Join(dir, "app")
@@ -64,11 +116,7 @@ func prove(t *testing.T, b *groundtruth.Bench, line []string, ranks int, forced 
 	if _, err := generate.Write(app, first, &generate.Options{ComputeWith: generate.Spin, Source: "run.efg"}); err != nil {
 		t.Fatal(err)
 	}
-	// Open MPI declares MPI_UNWEIGHTED as an array of no elements: gcc warns of each program that passes it.
-	out, err := exec.CommandContext(t.Context(), "make", "-s", "-C", app, "CC="+b.CC, "CFLAGS=-O2 -Wall -Wextra -Wpedantic -Werror -Wno-stringop-overread").CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	compile(t, b, app)
 	t.Setenv("EFG_SCRATCH", filepath.Join(dir, "scratch"))
 	var flags []string
 	if forced {
@@ -82,8 +130,16 @@ func prove(t *testing.T, b *groundtruth.Bench, line []string, ranks int, forced 
 	if !s.Equal() {
 		t.Errorf("%+v", s.First)
 	}
-	if text, err := os.ReadFile(filepath.Join(app, "main.c")); line[0] == "c/jacobi.c" && (err != nil || strings.Count(string(text), "\n") > 150) {
-		t.Errorf("the program has %d lines: %v", strings.Count(string(text), "\n"), err)
+	return app
+}
+
+// compile builds a generated program, without warnings.
+func compile(t *testing.T, b *groundtruth.Bench, app string) {
+	t.Helper()
+	// Open MPI declares MPI_UNWEIGHTED as an array of no elements: gcc warns of each program that passes it.
+	out, err := exec.CommandContext(t.Context(), "make", "-s", "-C", app, "CC="+b.CC, "CFLAGS=-O1 -Wall -Wextra -Wpedantic -Werror -Wno-stringop-overread").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
 }
 

@@ -158,6 +158,30 @@ func (s series) repeats(i int, repeated []bool) (back, times int) {
 	return back, times
 }
 
+// repeated reports for each run whether a repeat goes back to it.
+func (s series) repeated() []bool {
+	list := make([]bool, len(s))
+	for i, r := range s {
+		if r.Count == 0 {
+			list[i-int(r.Back)] = true
+		}
+	}
+	return list
+}
+
+// maxListed is the number of values that are listed where a run of them takes no less space.
+const maxListed = 3
+
+// listed is the number of runs from i on whose values are best written as a list: few each, and
+// with no repeat that goes back to one of them but the first. 0: the run is no such one.
+func (s series) listed(i int, repeated []bool) int {
+	n := 0
+	for k := i; k < len(s) && s[k].Count > 0 && s[k].Count <= maxListed && (k == i || !repeated[k]); k++ {
+		n++
+	}
+	return n
+}
+
 // constant returns the one value of a series.
 func (s series) constant() (uint64, bool) {
 	if len(s) != 1 || s[0].Step != 0 && s[0].Count > 1 {

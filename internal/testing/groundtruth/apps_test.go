@@ -1,15 +1,11 @@
 package groundtruth
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -214,7 +210,9 @@ func checkProgram(t *testing.T, b *Bench, a app) {
 		ranks = 4
 	}
 	dir := t.TempDir()
-	a.copyInputs(t, b.Root, dir)
+	if err := b.CopyInputs(dir, a.inputs); err != nil {
+		t.Fatal(err)
+	}
 	line := a.command(program, dir)
 	plain, err := b.Plain(ctx, ranks, line...)
 	if err != nil {
@@ -264,34 +262,6 @@ func (a app) same(t *testing.T, how string, want, got Result, err error) {
 	if got.Stdout != want.Stdout && !a.dies && !a.varies {
 		t.Errorf("%s: output %q, should be %q", how, got.Stdout, want.Stdout)
 	}
-}
-
-func (a app) copyInputs(t *testing.T, root, dir string) {
-	t.Helper()
-	for _, f := range a.inputs {
-		if !filepath.IsAbs(f) {
-			f = filepath.Join(root, "testdata", "real", f)
-		}
-		data, err := os.ReadFile(f)
-		name, packed := strings.CutSuffix(filepath.Base(f), ".gz")
-		if err == nil && packed {
-			data, err = unpacked(data)
-		}
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, name), data, 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func unpacked(data []byte) ([]byte, error) {
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(z)
 }
 
 // keep copies a failed test's files to the directory that EFG_KEEP names.

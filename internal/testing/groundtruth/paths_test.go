@@ -36,11 +36,8 @@ var pathPrograms = []app{
 	{source: "fortran/halo_mpifh.f"},
 	{source: "fortran/all_f08.f90", args: []string{"DIR"}},
 	{source: "python/ring.py", only: "openmpi"},
-	{source: "/usr/bin/pw.x", args: []string{"-in", "si.in"}, only: "openmpi", ranks: 2, inputs: []string{"si.in", siliconPotential}},
+	{source: "/usr/bin/pw.x", args: []string{"-in", "si.in"}, only: "openmpi", ranks: 2, inputs: []string{"si.in", SiliconPotential}},
 }
-
-// siliconPotential is the potential of silicon in Debian's quantum-espresso-data.
-const siliconPotential = "/usr/share/doc/quantum-espresso/examples/atomic/pseudo-LDA-0.5/Si.pz-vbc.UPF.gz"
 
 // TestCallPaths compares the call path of each event with libunwind's.
 func TestCallPaths(t *testing.T) {
@@ -62,7 +59,9 @@ func checkPaths(t *testing.T, b *Bench, a app) {
 		}
 	}
 	dir := t.TempDir()
-	a.copyInputs(t, b.Root, dir)
+	if err := b.CopyInputs(dir, a.inputs); err != nil {
+		t.Fatal(err)
+	}
 	logs := filepath.Join(dir, "logs")
 	if err := os.Mkdir(logs, 0o755); err != nil {
 		t.Fatal(err)
