@@ -283,6 +283,9 @@ func (t *Timeline) readAhead(ctx context.Context, v *View, level uint8, b *budge
 	parts := map[int]map[place]*chunk{}
 	err := t.inTurns(v, func(i int) error {
 		have, err := t.chunks(ctx, i, v, level, b)
+		if err != nil {
+			return err
+		}
 		for _, c := range have {
 			if len(c.missing) > 0 {
 				mu.Lock()
@@ -291,7 +294,7 @@ func (t *Timeline) readAhead(ctx context.Context, v *View, level uint8, b *budge
 				break
 			}
 		}
-		return err
+		return nil
 	})
 	return parts, err
 }
@@ -411,9 +414,11 @@ func (t *Timeline) make(ctx context.Context, i int, need []place, have map[place
 		if m.stream == nil || m.stream.number != at.stream {
 			m.stream = newStream(p, s, at.stream, &t.marks[at.stream])
 		}
-		if have[at], err = m.make(at); err != nil {
+		c, err := m.make(at)
+		if err != nil {
 			return fmt.Errorf("rank %d, thread %d: %w", p.Rank, s.Thread, err)
 		}
+		have[at] = c
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -224,6 +225,22 @@ func TestLimit(t *testing.T) {
 		procs = append(procs, i)
 	}
 	compare(t, all, procs, last)
+}
+
+// A query that is given up ends with that error, with and without a limit of events.
+func TestGivenUp(t *testing.T) {
+	run := simulated(t, sim.Config{Program: "halo", Ranks: 12, Steps: 40, Seed: 4})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, events := range []uint64{0, 1000} {
+		tl, err := New(run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tl.View(ctx, Query{Width: 100, Rows: 4, Events: events}); !errors.Is(err, context.Canceled) {
+			t.Errorf("limit %d: %v, want %v", events, err, context.Canceled)
+		}
+	}
 }
 
 // The cache evicts chunks, and answers stay the same.
