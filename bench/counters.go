@@ -33,7 +33,7 @@ func counters(b *bench) error {
 	}
 	exe := filepath.Join(b.dir, "counters")
 	args := append([]string{"-std=gnu11", "-O2", "-pthread", "-I", "hook/shim", "-DEFG_TEST_RDPMC", "-DEFG_RDPMC(c)=((void)(c),__builtin_ia32_rdtsc())",
-		"-Wl,--wrap=syscall", "-o", exe, "bench/core/bench.c", "bench/core/pmu.c", "hook/shim/gen/schema.c"}, sources...)
+		"-Wl,--wrap=syscall", "-Iinternal/segment/testdata", "-o", exe, "bench/core/bench.c", "bench/core/pmu.c", "hook/shim/gen/schema.c"}, sources...)
 	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("cc: %w\n%s", err, out)
 	}

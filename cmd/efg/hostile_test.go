@@ -18,10 +18,13 @@ const (
 	hostile       = "\x1b]0;x\a\x1b[31m\nefg: forged\r\tA\u009b2JB\u202eC\u200bD\u007fE\xffF\U000e0041"
 )
 
-// hostileRun makes a run from a text of package text, with hostile in each of its strings.
+// hostileRun makes a run from a text of package text, or of this one, with hostile in each of its strings.
 func hostileRun(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "efg", "text", "testdata", name+".txt"))
+	if os.IsNotExist(err) {
+		data, err = os.ReadFile(filepath.Join("testdata", name+".txt"))
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,13 +66,13 @@ func checkHarmless(t *testing.T, command, text string) {
 // machine-readable output has it unchanged.
 func TestHostileTexts(t *testing.T) {
 	commands := []string{
-		"info FILE", "info FILE --all", "report FILE", "report FILE --by rank", "matrix FILE", "check FILE", "phases FILE", "waits FILE", "clocks FILE", "efficiency FILE --windows 3", "whatif FILE", "whatif FILE --compute all:2", "loops FILE", "timeline FILE", "fleet FILE", "fleet FILE --json",
+		"info FILE", "info FILE --all", "report FILE", "report FILE --by rank", "report FILE --counters", "matrix FILE", "check FILE", "phases FILE", "waits FILE", "clocks FILE", "efficiency FILE --windows 3", "whatif FILE", "whatif FILE --compute all:2", "loops FILE", "timeline FILE", "fleet FILE", "fleet FILE --json",
 		"diff FILE FILE", "diff FILE --ranks 0,1", "graph FILE --format json", "where FILE", "where FILE --all",
 		"reconstruct FILE", "reconstruct FILE --format text", "reconstruct FILE --verify", "query FILE SELECT|SENDS --format text", "query FILE SELECT|SENDS",
-		"query FILE COUNT|OF|SENDS|BY|callsite --format text", "query FILE COUNT|OF|SENDS|BY|callsite", "sql FILE select|*|from|nodes", "sql FILE select|*|from|nodes --format json", "sql FILE select|*|from|ranks", "dump FILE",
-		"info FILE --json", "report FILE --json", "check FILE --json", "phases FILE --json", "waits FILE --json", "clocks FILE --json", "efficiency FILE --json", "whatif FILE --json", "loops FILE --json", "timeline FILE --json", "diff FILE FILE --json", "where FILE --json",
+		"query FILE COUNT|OF|SENDS|BY|callsite --format text", "query FILE COUNT|OF|SENDS|BY|callsite", "sql FILE select|*|from|nodes", "sql FILE select|*|from|nodes --format json", "sql FILE select|*|from|ranks", "sql FILE select|*|from|counters", "dump FILE",
+		"info FILE --json", "report FILE --json", "report FILE --counters --json", "check FILE --json", "phases FILE --json", "waits FILE --json", "clocks FILE --json", "efficiency FILE --json", "whatif FILE --json", "loops FILE --json", "timeline FILE --json", "diff FILE FILE --json", "where FILE --json",
 	}
-	for _, name := range []string{"persistent", "spawn", "stuck", "waiting", "traced", "worlds"} {
+	for _, name := range []string{"persistent", "spawn", "stuck", "waiting", "traced", "worlds", "counted"} {
 		file := hostileRun(t, name)
 		for _, command := range commands {
 			args := strings.Fields(command)
@@ -114,7 +117,7 @@ func TestHostileNames(t *testing.T) {
 	writeFile(t, broken, "hello\n")
 	for _, args := range [][]string{
 		{"info", broken}, {"info", broken + "y"}, {"where", broken}, {"merge", "-o", filepath.Join(dir, "out"), broken}, {"assemble", broken, "-o", filepath.Join(dir, "out")},
-		{"check", hostile}, {hostile}, {"info", "--" + hostile}, {"sql", broken, "select 1"}, {"diff", broken, broken}, {"view", broken}, {"top", broken}, {"where", dir},
+		{"check", hostile}, {"run", "--counters", hostile, "--", "true"}, {hostile}, {"info", "--" + hostile}, {"sql", broken, "select 1"}, {"diff", broken, broken}, {"view", broken}, {"top", broken}, {"where", dir},
 	} {
 		out, errOut, status := efgRun(t, nil, args...)
 		checkHarmless(t, args[0], out)

@@ -7,18 +7,12 @@
  * the program closes all descriptors in the middle, and opens others). */
 
 #include "core_internal.h"
+#include "mockpmu.h"
 
-#include <errno.h>
-#include <linux/perf_event.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-enum { MAX = 8, WIDTH = 48 };
+enum { MAX = 8, WIDTH = MOCKED_WIDTH };
 
 static struct perf_event_mmap_page *page[MAX];
 static uint64_t value[MAX];     /* of the event so far */
@@ -86,35 +80,20 @@ static int replace_all(void)
     return ends[0];
 }
 
-long __real_syscall(long number, ...);
-
-long __wrap_syscall(long number, ...)
+static int mocked(int group)
 {
-    va_list l;
-    va_start(l, number);
-    long a[6];
-    for (int i = 0; i < 6; i++)
-        a[i] = va_arg(l, long);
-    va_end(l);
-    if (number != SYS_perf_event_open || is_real())
-        return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-    if (strcmp(mode, "refused") == 0) {
-        errno = EACCES;
+    if (is_real())
         return -1;
-    }
-    if (strcmp(mode, "few") == 0 && (int)a[3] != -1) {
-        errno = EINVAL;
-        return -1;
-    }
-    int fd = memfd_create("pmu", MFD_CLOEXEC);
-    if (fd < 0 || ftruncate(fd, 4096) != 0)
-        abort();
-    struct perf_event_mmap_page *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (strcmp(mode, "refused") == 0)
+        return EACCES;
+    return strcmp(mode, "few") == 0 && group != -1 ? EINVAL : 0;
+}
+
+static void mocked_page(struct perf_event_mmap_page *p)
+{
     p->cap_user_rdpmc = strcmp(mode, "slow") != 0;
-    p->pmc_width = WIDTH;
     page[events] = p;
     move(events++);
-    return fd;
 }
 
 static unsigned open_files(void)
