@@ -11,7 +11,7 @@ type NodeText struct {
 func (p *Process) Describe(i, node int) NodeText {
 	s := p.streams[i]
 	e := &Event{stream: s, node: &s.nodes[node], number: node, track: newTracker(s, false)}
-	t := NodeText{Op: e.Op(), Site: e.names().Call(e.node.words[1])}
+	t := NodeText{Op: e.Op(), Site: e.names().Callsite(e.node.words[1])}
 	args, outs := e.node.fields()
 	for _, f := range append(args, outs...) {
 		arrow := ""

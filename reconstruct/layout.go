@@ -234,7 +234,7 @@ func (e *Event) appendSite(b []byte, st *style) []byte {
 	if st == jsonStyle {
 		return e.appendPath(appendJSONString(append(b, `,"site":`...), e.Site()))
 	}
-	return append(append(b, "  "...), e.names().Call(e.node.words[1])...)
+	return append(append(b, "  "...), e.names().Callsite(e.node.words[1])...)
 }
 
 // appendPath appends, in JSON, the call path, if it was recorded.

@@ -21,12 +21,34 @@ type Names struct {
 	parents map[uint64]uint64       // of the call paths among these
 	sizes   map[uint64]uint64       // bytes of datatypes
 	regions map[uint64]string
+	// byPath: the run tells callsites apart by call paths; folded are those that it shortens.
+	byPath bool
+	folded map[uint64]uint64
 }
 
 // NewNames prepares the names of all definitions of a process. sites are the source locations
 // of callsites.
 func NewNames(defs []efg.Def, sites []runfile.Site) *Names {
 	return newNames(defs, siteTable(sites))
+}
+
+// NamesOf prepares the names of a process as the run shows it that it is read from: call paths are as long as
+// those that tell its callsites apart, and whole if none do.
+func NamesOf(p *efg.Process, sites []runfile.Site) *Names {
+	return namesOf(p, siteTable(sites))
+}
+
+func namesOf(p *efg.Process, sites map[uint64]runfile.Site) *Names {
+	n := newNames(p.Defs, sites)
+	if n.byPath = p.SiteDepth > 0; n.byPath {
+		var made []efg.Def
+		n.folded, made = efg.FoldPaths(p.Defs, p.SiteDepth)
+		modules := moduleNames(p.Defs)
+		for i := range made {
+			n.add(&made[i], modules)
+		}
+	}
+	return n
 }
 
 func siteTable(sites []runfile.Site) map[uint64]runfile.Site {
@@ -42,17 +64,22 @@ func newNames(defs []efg.Def, sites map[uint64]runfile.Site) *Names {
 		strings: map[uint64]string{}, handles: map[uint64]string{}, places: map[uint64]string{}, parents: map[uint64]uint64{},
 		sites: sites, sizes: map[uint64]uint64{}, regions: map[uint64]string{},
 	}
-	modules := map[uint64]string{}
-	for _, d := range defs {
-		if d.Kind == efg.DefModule {
-			modules[d.Word] = moduleName(d.Data)
-		}
-	}
+	modules := moduleNames(defs)
 	for i := range defs {
 		n.add(&defs[i], modules)
 	}
 	n.nameHandles(defs)
 	return n
+}
+
+func moduleNames(defs []efg.Def) map[uint64]string {
+	modules := map[uint64]string{}
+	for i := range defs {
+		if d := &defs[i]; d.Kind == efg.DefModule {
+			modules[d.Word] = moduleName(d.Data)
+		}
+	}
+	return modules
 }
 
 func (n *Names) add(d *efg.Def, modules map[uint64]string) {
@@ -174,6 +201,9 @@ const maxPath = 1 << 10
 // "file:line" or "module+offset". The first element is PathUnknown or PathCut if the path does not begin
 // where the program or the thread began. It is nil if the callsite has no path.
 func (n *Names) Path(site uint64) []string {
+	if short, ok := n.folded[site]; ok {
+		site = short
+	}
 	parent, ok := n.parent(site)
 	if !ok || parent == 0 {
 		return nil
@@ -214,6 +244,15 @@ func (n *Names) Site(word uint64) string {
 	}
 	slices.Reverse(path)
 	return strings.Join(path, PathArrow)
+}
+
+// Callsite returns what tells a callsite apart from others in the tables of its run: the text of Call, or of
+// Site if these are by call paths.
+func (n *Names) Callsite(word uint64) string {
+	if n.byPath {
+		return n.Site(word)
+	}
+	return n.Call(word)
 }
 
 // PathArrow is what separates calls in the text of a call path.

@@ -66,7 +66,7 @@ func (c *Pending) After() uint64 { return c.after }
 
 // Describe returns the text of the call.
 func (c *Pending) Describe() NodeText {
-	t := NodeText{Op: c.event.Op(), Site: c.event.names().Call(c.event.node.words[1])}
+	t := NodeText{Op: c.event.Op(), Site: c.event.names().Callsite(c.event.node.words[1])}
 	c.eachArg(func(f *field) {
 		if b := c.event.appendField([]byte{'('}, f, textStyle); len(b) > 1 {
 			t.Args = append(t.Args, string(b[1:]))

@@ -34,7 +34,7 @@ func (r *Run) Process(i int) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return NewProcess(p, newNames(p.Defs, r.sites)), nil
+	return NewProcess(p, namesOf(p, r.sites)), nil
 }
 
 // Process is a process whose events can be iterated. Each of its streams must be

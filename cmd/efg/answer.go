@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
@@ -110,7 +111,16 @@ type siteDepth struct {
 }
 
 func (d *siteDepth) flag(cmd *cobra.Command) {
-	cmd.Flags().Func("site-depth", "tell callsites apart by the last `N` calls of their call paths; 0: by whole paths (default 1)", func(text string) (err error) {
+	d.define(cmd, "tell callsites apart by the last `N` calls of their call paths; 0: by whole paths (default 1)")
+}
+
+// listFlag is flag for lists of calls, which have whole call paths.
+func (d *siteDepth) listFlag(cmd *cobra.Command) {
+	d.define(cmd, "shorten call paths to their last `N` calls; 0: show whole paths (the default)")
+}
+
+func (d *siteDepth) define(cmd *cobra.Command, usage string) {
+	cmd.Flags().Func("site-depth", usage, func(text string) (err error) {
 		d.given = true
 		if d.calls, err = strconv.Atoi(text); err != nil || d.calls < 0 {
 			return errors.New("want a number of calls, or 0 for whole call paths")
@@ -131,6 +141,13 @@ func (d siteDepth) of(r *runfile.Run, path string, errOut io.Writer) *runfile.Ru
 		return r.WithSiteDepth(efg.AllCalls)
 	}
 	return r.WithSiteDepth(d.calls)
+}
+
+// onlyFlags reports whether no other flags than these are given.
+func onlyFlags(cmd *cobra.Command, names ...string) bool {
+	only := true
+	cmd.Flags().Visit(func(f *pflag.Flag) { only = only && slices.Contains(names, f.Name) })
+	return only
 }
 
 // overRanks computes a result over ranks of a run, shows the progress, and passes the result to

@@ -125,7 +125,7 @@ type eventPath struct {
 	Path []string
 }
 
-// eventPaths are the call paths of all events.
+// eventPaths are the call paths of all events, and of calls that had not returned.
 func eventPaths(t *testing.T, file string) (list []eventPath) {
 	t.Helper()
 	out, errOut, status := efgRun(t, nil, "reconstruct", file, "--format", "jsonl")
@@ -133,11 +133,17 @@ func eventPaths(t *testing.T, file string) (list []eventPath) {
 		t.Fatal(errOut)
 	}
 	for line := range strings.Lines(out) {
-		var e eventPath
+		var e struct {
+			eventPath
+			Entered *eventPath
+		}
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, e)
+		if e.Entered != nil {
+			e.eventPath = *e.Entered
+		}
+		list = append(list, e.eventPath)
 	}
 	return list
 }

@@ -18,6 +18,7 @@ import (
 type checkOptions struct {
 	clock string
 	top   int
+	depth siteDepth
 	answerForm
 }
 
@@ -46,6 +47,7 @@ hung, 1 if anything else was found, 0 if nothing was. See docs/check.md.`,
 	}
 	f := cmd.Flags()
 	clockFlag(cmd, &opt.clock)
+	opt.depth.flag(cmd)
 	f.IntVar(&opt.top, "top", 20, "findings to show per kind; 0: all")
 	opt.dataFlags(cmd, "findings")
 	return cmd
@@ -60,6 +62,7 @@ func checkRun(path string, opt *checkOptions, out, errOut io.Writer) error {
 		return err
 	}
 	defer r.Close()
+	r = opt.depth.of(r, path, errOut)
 	if err := correctClocks(context.Background(), r, opt.clock, errOut); err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ type efficiencyOptions struct {
 	regions bool
 	clock   string
 	top     int
+	depth   siteDepth
 	answerForm
 }
 
@@ -71,6 +72,7 @@ rest times of any kind. See docs/efficiency.md.`,
 	f.BoolVar(&opt.phases, "phases", false, "show each kind of phases, too")
 	f.BoolVar(&opt.regions, "regions", false, "show each region that the program names, too")
 	clockFlag(cmd, &opt.clock)
+	opt.depth.flag(cmd)
 	f.IntVar(&opt.top, "top", 10, "callsites whose models to show; 0: all")
 	opt.flags(cmd, "runs")
 	return cmd
@@ -117,6 +119,7 @@ func efficiencyOf(path string, opt *efficiencyOptions, sites bool, errOut io.Wri
 		return nil, nil, err
 	}
 	defer r.Close()
+	r = opt.depth.of(r, path, errOut)
 	if err := correctClocks(context.Background(), r, opt.clock, errOut); err != nil {
 		return nil, nil, err
 	}

@@ -34,8 +34,8 @@ type exportFormat struct {
 	owned func(dir string) bool
 	// times: the format has the times of calls, and parts are selected by time, too.
 	times bool
-	// compat, drawn: the format has --compat, --slices.
-	compat, drawn bool
+	// compat, drawn, paths: the format has --compat, --slices, --site-depth.
+	compat, drawn, paths bool
 	// what are the values of --what that the format accepts.
 	what []string
 	// check, if not nil, looks at what was selected before anything is written.
@@ -63,6 +63,7 @@ type exportOptions struct {
 	clock          string
 	slices         uint64
 	compat         bool
+	depth          siteDepth
 }
 
 func newExport() *cobra.Command {
@@ -97,6 +98,7 @@ since the start of the run: 1.5s, 300ms or 20us.`,
 	f.StringSliceVar(&opt.what, "what", nil, "optional parts of the format to write")
 	f.Uint64Var(&opt.slices, "slices", 0, "perfetto, chrome, paje: about the most slices; of more calls, short ones are drawn together (default 2000000)")
 	clockFlag(cmd, &opt.clock)
+	opt.depth.listFlag(cmd)
 	f.BoolVar(&opt.compat, "compat", false, "otf2: write nonblocking collectives as blocking ones, for readers of OTF2 2")
 	completeWords(cmd, "format", formatNames()...)
 	completeWords(cmd, "what", optionalParts()...)
@@ -158,6 +160,7 @@ func exportRun(path string, opt *exportOptions, out, errOut io.Writer) error {
 		return err
 	}
 	defer r.Close()
+	r = opt.depth.of(r, path, errOut)
 	job.Run, job.Thread, job.User = r, opt.thread, ownerOf(path)
 	if job.Procs, err = set.find(r); err != nil {
 		return err
@@ -211,6 +214,9 @@ func (opt *exportOptions) find() (*exportFormat, error) {
 	}
 	if opt.slices > 0 && !f.drawn {
 		return nil, usageError("--slices: not with --format %s", f.name)
+	}
+	if opt.depth.given && !f.paths {
+		return nil, usageError("--site-depth: not with --format %s", f.name)
 	}
 	return f, checkClock(opt.clock)
 }

@@ -22,5 +22,6 @@ var exportParquet = exportFormat{
 	},
 	owned: parquet.Owned,
 	times: true,
+	paths: true,
 	what:  table.Names(),
 }

@@ -14,6 +14,7 @@ var exportCSV = exportFormat{
 	about: "one of the tables of parquet, that of --what (default events), as comma-separated\nvalues",
 	write: csv.Write,
 	times: true,
+	paths: true,
 	what:  table.Names(),
 	check: oneTable,
 }
@@ -23,6 +24,7 @@ var exportArrow = exportFormat{
 	about: "the same as a file of Apache Arrow (Feather)",
 	write: arrow.Write,
 	times: true,
+	paths: true,
 	what:  table.Names(),
 	check: oneTable,
 }

@@ -21,6 +21,7 @@ type graphOptions struct {
 	rank, format, output, colour string
 	thread, collapse             int
 	asGiven                      bool // collapse was given
+	depth                        siteDepth
 }
 
 // graphFormats are the formats of efg graph except pictures, by name, which is also their
@@ -71,6 +72,7 @@ readable picture, its outermost loops are collapsed; --collapse overrides that, 
 	f.StringVarP(&opt.output, "output", "o", "", "write to this file")
 	f.IntVar(&opt.collapse, "collapse", 0, "collapse each loop of this nesting `DEPTH` into one node; 1, the outermost, if no number is given; 0: none (default: as needed for a picture)")
 	f.Lookup("collapse").NoOptDefVal = "1"
+	opt.depth.flag(cmd)
 	f.StringVar(&opt.colour, "colour", "", "colour nodes by their share of the "+measureNames())
 	completeWords(cmd, "format", "svg", "png", "dot", "json", "graphml")
 	completeWords(cmd, "colour", "time", "calls", "bytes")
@@ -132,6 +134,7 @@ func writeGraph(path string, opt *graphOptions, out, errOut io.Writer) error {
 		return err
 	}
 	defer r.Close()
+	r = opt.depth.of(r, path, errOut)
 	g, err := buildGraph(r, set, opt)
 	if err != nil {
 		return err

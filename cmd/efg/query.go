@@ -49,7 +49,7 @@ as written by efg reconstruct.`,
 		},
 	}
 	clockFlag(cmd, &clock)
-	depth.flag(cmd)
+	depth.listFlag(cmd)
 	cmd.Flags().StringVar(&format, "format", "", "jsonl, text or mtf")
 	completeWords(cmd, "format", "jsonl", "text", "mtf")
 	return cmd

@@ -21,6 +21,7 @@ type reconstructOptions struct {
 	format   string
 	clock    string
 	verify   bool
+	depth    siteDepth
 }
 
 func newReconstruct() *cobra.Command {
@@ -50,6 +51,7 @@ JSON Lines in the terms of the MPI Trace Format.`,
 	f.Uint64Var(&opt.to, "to", 0, "event to stop before (default: end of the stream)")
 	f.StringVar(&opt.format, "format", "", "jsonl, text or mtf")
 	clockFlag(cmd, &opt.clock)
+	opt.depth.listFlag(cmd)
 	f.BoolVar(&opt.verify, "verify", false, "compare the number and hash of the events with the recorder's")
 	completeWords(cmd, "format", "jsonl", "text", "mtf")
 	return cmd
@@ -73,6 +75,7 @@ func reconstructRun(path string, opt reconstructOptions, out, errOut io.Writer) 
 		return err
 	}
 	defer r.Close()
+	r = opt.depth.of(r, path, errOut)
 	earlyNote(errOut, r)
 	if r.Meta.Polls == runfile.PollTotals {
 		fmt.Fprintln(errOut, "efg: unsuccessful polls are left out: the run was recorded with --polls totals, which only counts them")

@@ -66,8 +66,8 @@ received. With call paths (efg run --callpath), --tree sums over them; see docs/
 			}
 			switch {
 			case opt.flame != "":
-				if n := cmd.Flags().NFlag(); n > 2 || n == 2 && !cmd.Flags().Changed("of") {
-					return usageError("--flame draws all of the run: no other option but --of goes with it")
+				if !onlyFlags(cmd, "flame", "of", "site-depth") {
+					return usageError("--flame draws all of the run: only --of and --site-depth go with it")
 				}
 				return reportFlame(cmd.Context(), args[0], &opt, cmd.ErrOrStderr())
 			case cmd.Flags().Changed("of"):
@@ -90,7 +90,7 @@ received. With call paths (efg run --callpath), --tree sums over them; see docs/
 	f.BoolVar(&opt.tree, "tree", false, "show the calls by their call paths, as a tree from main down")
 	f.BoolVar(&opt.counters, "counters", false, "show what was counted at each callsite, in calls and in the computation before them")
 	f.BoolVar(&opt.histogram, "histogram", false, "show the distribution of the durations, and of the bytes that calls move")
-	opt.depth.flag(cmd)
+	opt.depth.define(cmd, "tell callsites apart by the last `N` calls of their call paths; 0: by whole paths (default 1, with --tree and --flame 0)")
 	opt.flags(cmd, "callsites")
 	f.StringVar(&opt.html, "html", "", "write a web page that opens without a server to this `file`")
 	f.StringVar(&opt.flame, "flame", "", "draw a flame graph to this `FILE.svg`")

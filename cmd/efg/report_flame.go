@@ -32,6 +32,7 @@ func reportFlame(ctx context.Context, path string, opt *reportOptions, errOut io
 		return err
 	}
 	defer r.Close()
+	r = opt.depth.of(r, path, errOut)
 	if of == flame.Waiting || of == flame.Delay {
 		if err := correctClocks(ctx, r, "corrected", errOut); err != nil {
 			return err

@@ -25,8 +25,6 @@ func (opt *reportOptions) checkTree() error {
 		return errors.New("--by selects tables, --tree is one of its own")
 	case opt.histogram:
 		return errors.New("--histogram is for tables")
-	case opt.depth.given:
-		return errors.New("--site-depth is for tables, the tree has whole call paths")
 	}
 	return nil
 }
@@ -51,7 +49,7 @@ func reportTree(path string, opt *reportOptions, out, errOut io.Writer) error {
 		}
 		return calltree.New(r, procs, o, progress...)
 	}
-	return overRanks(path, opt.ranks, siteDepth{}, opt.data(), errOut, compute, func(r *runfile.Run, _ []int, t *calltree.Tree) error {
+	return overRanks(path, opt.ranks, opt.depth, opt.data(), errOut, compute, func(r *runfile.Run, _ []int, t *calltree.Tree) error {
 		return opt.write(out, func() any { return jsondoc.NewCallTree(path, r, t, opt.setup) },
 			func(w *terminal.Screen) { (&treeWriter{w, t, opt, t.Root.Received > 0}).write(path, r) })
 	})
@@ -179,7 +177,7 @@ func nodeName(n *calltree.Node) string {
 	case calltree.Unknown:
 		return "unknown functions"
 	case calltree.Cut:
-		return "functions not recorded"
+		return "functions left out"
 	}
 	return n.Name
 }

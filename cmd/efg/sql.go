@@ -27,6 +27,7 @@ type sqlOptions struct {
 	format, memory string
 	clock          string
 	time           time.Duration
+	depth          siteDepth
 }
 
 func newSQL() *cobra.Command {
@@ -49,6 +50,7 @@ nothing is stored. The dialect is SQLite's, read-only.`,
 	f := cmd.Flags()
 	f.StringVar(&opt.format, "format", "table", "table, csv or json (one object per line)")
 	clockFlag(cmd, &opt.clock)
+	opt.depth.listFlag(cmd)
 	f.DurationVar(&opt.time, "time-limit", time.Hour, "time limit of the statement; 0: none")
 	f.StringVar(&opt.memory, "memory", "1GiB", "memory limit of SQLite")
 	completeWords(cmd, "format", "table", "csv", "json")
@@ -72,6 +74,7 @@ func sqlRun(path, statement string, opt *sqlOptions, out, errOut io.Writer) erro
 		return err
 	}
 	defer r.Close()
+	r = opt.depth.of(r, path, errOut)
 	earlyNote(errOut, r)
 	ctx, stop := opt.context()
 	defer stop()

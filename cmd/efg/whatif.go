@@ -24,6 +24,7 @@ type whatifOptions struct {
 	ideal, balance               bool
 	clock                        string
 	top                          int
+	depth                        siteDepth
 	answerForm
 }
 
@@ -69,6 +70,7 @@ The times of each call are needed (the default of efg run). See docs/whatif.md.`
 	f.BoolVar(&opt.ideal, "ideal-network", false, "calls take no time, but wait for what they depend on")
 	f.BoolVar(&opt.balance, "balance", false, "all ranks compute for equally long")
 	clockFlag(cmd, &opt.clock)
+	opt.depth.flag(cmd)
 	f.IntVar(&opt.top, "top", 10, "parts of the critical path to show; 0: all")
 	opt.flags(cmd, "overview.gains")
 	return cmd
@@ -87,6 +89,7 @@ func showWhatif(path string, opt *whatifOptions, out, errOut io.Writer) error {
 		return err
 	}
 	defer r.Close()
+	r = opt.depth.of(r, path, errOut)
 	if err := correctClocks(context.Background(), r, opt.clock, errOut); err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ import (
 type whereOptions struct {
 	ranks string
 	all   bool
+	depth siteDepth
 	answerForm
 }
 
@@ -52,22 +53,23 @@ is running under efg on this machine. The processes are not disturbed.`,
 		Args:              argCount(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: completeRuns(1, true),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return where(append(args, "")[0], &opt, cmd.OutOrStdout())
+			return where(append(args, "")[0], &opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&opt.ranks, "rank", "", "show each thread of these ranks, as in 0-3,7")
 	f.BoolVar(&opt.all, "all", false, "show each thread of all ranks")
+	opt.depth.flag(cmd)
 	opt.flags(cmd, "groups")
 	return cmd
 }
 
-func where(target string, opt *whereOptions, out io.Writer) error {
+func where(target string, opt *whereOptions, out, errOut io.Writer) error {
 	set, err := parseRanks(opt.ranks)
 	if err != nil {
 		return err
 	}
-	c, err := jobState(target)
+	c, err := opt.jobState(target, errOut)
 	if err != nil {
 		return err
 	}
@@ -99,18 +101,21 @@ func showState(c *live.JobState, opt *whereOptions, set ranks, out io.Writer) er
 
 // jobState returns the state of the job that the argument names: a run file, a directory of
 // segments, a job of the daemon, or a run in its store.
-func jobState(target string) (*live.JobState, error) {
+func (opt *whereOptions) jobState(target string, errOut io.Writer) (*live.JobState, error) {
 	if st, err := os.Stat(target); err == nil && !st.IsDir() {
-		return jobStateOfRun(target)
+		return opt.ofRun(target, errOut)
 	}
 	var f finder
 	defer f.close()
 	paths, err := f.segments(target)
 	if errors.Is(err, errStored) {
-		return jobStateOfRun(target)
+		return opt.ofRun(target, errOut)
 	}
 	if err != nil {
 		return nil, err
+	}
+	if opt.depth.given {
+		return nil, usageError("--site-depth: is for run files")
 	}
 	j, err := live.Read(paths, settle)
 	if err != nil {
@@ -119,15 +124,15 @@ func jobState(target string) (*live.JobState, error) {
 	return live.NewJobState(j), nil
 }
 
-// jobStateOfRun returns the state of a run, given by file or by name in the store, as it was
+// ofRun returns the state of a run, given by file or by name in the store, as it was
 // when its recording ended.
-func jobStateOfRun(name string) (*live.JobState, error) {
+func (opt *whereOptions) ofRun(name string, errOut io.Writer) (*live.JobState, error) {
 	r, err := openRun(name)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	j, err := live.OfRun(r)
+	j, err := live.OfRun(opt.depth.of(r, name, errOut))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, usageError("%s: no rank was in a call when the run ended", name)
 	}

@@ -39,6 +39,15 @@ func (r *Run) WithSiteDepth(depth int) *Run {
 	return &Run{Meta: r.Meta, Procs: r.Procs, content: r.content, depth: depth, opened: r}
 }
 
+// ByCallPath returns a view of the run in which call paths tell callsites apart: whole ones, unless r is a view
+// that shortens them.
+func (r *Run) ByCallPath() *Run {
+	if r.opened != nil {
+		return r
+	}
+	return r.WithSiteDepth(efg.AllCalls)
+}
+
 // withPaths adds the call paths that processes define to the callsites; in a view, those that it
 // shortens instead.
 func (r *Run) withPaths(sites []Site) ([]Site, error) {

@@ -39,6 +39,9 @@ func (s *Server) where(w http.ResponseWriter, r *http.Request, q *query) error {
 		return s.asking(wherePath)(w, r, q)
 	}
 	groups := q.flag("groups")
+	if q.has(siteDepth) {
+		return badRequest("%s: %s is running; it is for stored runs", siteDepth, e.Name)
+	}
 	if q.err != nil {
 		return q.err
 	}
@@ -59,7 +62,7 @@ func (s *Server) where(w http.ResponseWriter, r *http.Request, q *query) error {
 // jobs.
 const wherePath = "/where"
 
-var whereQuestion = question{[]string{"groups"}, askWhere}
+var whereQuestion = question{[]string{"groups", siteDepth}, askWhere}
 
 // jobState returns the state of the job; with groups, without listing each thread.
 func jobState(j *live.Job, groups bool) *live.JobState {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/check"
@@ -65,18 +66,43 @@ func asJSON(document func(in *input) (any, error)) answerer {
 // questions are the requests with a path of their own below a run.
 var questions = map[string]question{
 	"":            {[]string{"streams", "limit"}, askInfo},
-	reportPath:    {[]string{"rank", "by", "setup"}, askReport},
-	"/graph":      {[]string{"rank", "thread", "collapse", "format", "colour"}, askGraph},
-	"/loops":      {[]string{"rank", "ranges"}, askLoops},
-	"/phases":     {[]string{"rank", "clock"}, askPhases},
-	"/waits":      {[]string{"rank", "top", "ranges", "clock"}, askWaits},
-	"/flows":      {[]string{"from", "to", "ranks", "most", "clock"}, askFlows},
-	"/flame":      {[]string{"of", "with", "clock"}, askFlame},
+	reportPath:    {[]string{"rank", "by", "setup", siteDepth}, askReport},
+	"/graph":      {[]string{"rank", "thread", "collapse", "format", "colour", siteDepth}, askGraph},
+	"/loops":      {[]string{"rank", "ranges", siteDepth}, askLoops},
+	"/phases":     {[]string{"rank", "clock", siteDepth}, askPhases},
+	"/waits":      {[]string{"rank", "top", "ranges", "clock", siteDepth}, askWaits},
+	"/flows":      {[]string{"from", "to", "ranks", "most", "clock", siteDepth}, askFlows},
+	"/flame":      {[]string{"of", "with", "clock", siteDepth}, askFlame},
 	"/clocks":     {nil, askClocks},
-	"/efficiency": {[]string{"windows", "loops", "phases", "regions", "clock"}, askEfficiency},
-	"/whatif":     {[]string{"compute", "latency", "overhead", "bandwidth", "ideal", "balance", "network", "clock"}, askWhatif},
-	"/check":      {[]string{"clock"}, askCheck},
-	"/diff":       {[]string{"ranks", "with", "ranges"}, askDiff},
+	"/efficiency": {[]string{"windows", "loops", "phases", "regions", "clock", siteDepth}, askEfficiency},
+	"/whatif":     {[]string{"compute", "latency", "overhead", "bandwidth", "ideal", "balance", "network", "clock", siteDepth}, askWhatif},
+	"/check":      {[]string{"clock", siteDepth}, askCheck},
+	"/diff":       {[]string{"ranks", "with", "ranges", siteDepth}, askDiff},
+}
+
+// siteDepth is the parameter that says by how many calls of their call paths callsites are told apart.
+const siteDepth = "site_depth"
+
+// atSiteDepth lets an answerer see callsites as the request wants them, if its question has that parameter.
+func atSiteDepth(ask question, q *query, answer answerer) answerer {
+	if !slices.Contains(ask.params, siteDepth) || !q.has(siteDepth) {
+		return answer
+	}
+	depth := q.number(siteDepth, 0, 0, math.MaxInt)
+	if depth == 0 {
+		depth = efg.AllCalls
+	}
+	return func(in *input, w io.Writer) (string, error) { return answer(in.at(depth), w) }
+}
+
+// at is the same with callsites that are told apart by the last calls of their call paths.
+func (in *input) at(depth int) *input {
+	if in == nil {
+		return nil
+	}
+	x := *in
+	x.run, x.other = in.run.WithSiteDepth(depth), in.other.at(depth)
+	return &x
 }
 
 func askInfo(q *query) answerer {

@@ -23,7 +23,7 @@ var reportParts = append(slices.Clone(jsondoc.ReportTables), "findings")
 // result for requests about that table: it takes the same time to compute.
 func (s *Server) report(w http.ResponseWriter, r *http.Request, q *query) error {
 	by := q.choices("by", reportParts...)
-	if q.err != nil || q.has("rank") || q.flag("setup") || len(by) == 0 || slices.Contains(by, "rank") || slices.Contains(by, "region") || slices.Contains(by, "findings") {
+	if q.err != nil || q.has("rank") || q.has(siteDepth) || q.flag("setup") || len(by) == 0 || slices.Contains(by, "rank") || slices.Contains(by, "region") || slices.Contains(by, "findings") {
 		return s.asking(reportPath)(w, r, q)
 	}
 	return s.partOf(w, r, ranksPath, &query{values: url.Values{}}, &whole{

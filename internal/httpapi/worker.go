@@ -244,5 +244,5 @@ func taskOf(path string, q *query) (answerer, error) {
 	if !ok {
 		return nil, fmt.Errorf("no question %q", path)
 	}
-	return ask.prepare(q), nil
+	return atSiteDepth(ask, q, ask.prepare(q)), nil
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/match"
@@ -60,7 +59,7 @@ type Options struct {
 // New sums the calls of some processes of a run. Calls without call paths are below the functions that
 // contain them.
 func New(run *runfile.Run, procs []int, opt Options, progress ...analysis.Progress) (*Tree, error) {
-	run = run.WithSiteDepth(efg.AllCalls)
+	run = run.ByCallPath()
 	compute := analysis.NewReport
 	if opt.WithSetup {
 		compute = analysis.NewReportWithSetup

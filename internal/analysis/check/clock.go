@@ -164,7 +164,7 @@ func (b *builder) clockCheck(procs []int, sites []runfile.Site) error {
 func (x *clockCheck) open(p *analysis.Process, sites []runfile.Site) error {
 	m := messagesOf(p)
 	x.here[p.Data.Rank] = m != nil
-	names := reconstruct.NewNames(p.Data.Defs, sites)
+	names := reconstruct.NamesOf(p.Data, sites)
 	r := reconstruct.NewProcess(p.Data, names)
 	for i := range p.Data.Streams {
 		s := &p.Data.Streams[i]

@@ -55,7 +55,7 @@ func counterpartsIn(p *analysis.Process, groups []*group, sites []runfile.Site) 
 	if err != nil {
 		return err
 	}
-	names := reconstruct.NewNames(p.Data.Defs, sites)
+	names := reconstruct.NamesOf(p.Data, sites)
 	open := append(f.receives, t.receivesInCall()...)
 	for _, g := range groups {
 		if take, ok := f.takes[g.channel]; ok && g.kind == OtherTypes {

@@ -51,7 +51,7 @@ func (b *builder) locateIn(p *analysis.Process, groups []*group, sites []runfile
 			return err
 		}
 	}
-	names := reconstruct.NewNames(p.Data.Defs, sites)
+	names := reconstruct.NamesOf(p.Data, sites)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, g := range groups {
@@ -94,7 +94,7 @@ func (g *group) finding(f *foundEvents, p *analysis.Process, names *reconstruct.
 	slices.Sort(g.ranks)
 	return Finding{
 		Kind: g.kind, Rank: g.rank, Thread: at.thread, Event: at.event, Op: g.op,
-		Site: names.Site(g.site),
+		Site: names.Callsite(g.site),
 		Text: g.describe(p, names), Count: g.total, Ranks: slices.Compact(g.ranks), Remark: g.remark,
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"sort"
-	"strings"
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/analysis"
@@ -58,7 +57,7 @@ func (b *builder) reading(rank int, k scopeKey) (*callCursor, error) {
 		return nil, err
 	}
 	t := newTally(p)
-	x := &callCursor{t: t, key: k, names: reconstruct.NewNames(data.Defs, sites), weight: map[*efg.Step]weight{}}
+	x := &callCursor{t: t, key: k, names: reconstruct.NamesOf(data, sites), weight: map[*efg.Step]weight{}}
 	for i := range data.Streams {
 		r := t.newReader(i)
 		if r == nil {
@@ -203,7 +202,7 @@ func (x *callCursor) place() string {
 }
 
 func placeText(names *reconstruct.Names, event, site uint64) string {
-	return fmt.Sprintf("event %d, %s", event, strings.TrimSpace(names.Func(site)+" "+names.Place(site)))
+	return fmt.Sprintf("event %d, %s", event, names.Callsite(site))
 }
 
 func (x *callCursor) isWindow() bool {

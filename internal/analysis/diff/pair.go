@@ -187,7 +187,7 @@ func pairOf(a, b *process, brief bool) (*Pair, error) {
 	p := &pairBuilder{side: [2]*process{a, b}, calls: map[call]*Change{}, brief: brief}
 	for k, q := range p.side {
 		p.pair.Ranks[k] = q.Data.Rank
-		p.text[k] = reconstruct.NewProcess(q.Data, reconstruct.NewNames(q.Data.Defs, q.sites.list))
+		p.text[k] = reconstruct.NewProcess(q.Data, reconstruct.NamesOf(q.Data, q.sites.list))
 		p.addCalls(k)
 	}
 	threads := map[uint32]bool{}

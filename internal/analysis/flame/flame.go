@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/calltree"
@@ -120,7 +119,7 @@ func (b *builder) add(run *runfile.Run, measure Measure, side int) error {
 	for i := range procs {
 		procs[i] = i
 	}
-	run = run.WithSiteDepth(efg.AllCalls)
+	run = run.ByCallPath()
 	waiting := measure == Waiting || measure == Delay
 	if waiting && run.Meta.CallPath == 0 {
 		return b.addWaits(run, procs, measure, side)

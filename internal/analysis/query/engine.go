@@ -180,9 +180,6 @@ func (r *reader) node(i, k int) *nodeFacts {
 // path returns the text of a call path and what conditions compare with; of the whole path, unless the
 // run tells callsites apart by less.
 func (r *reader) path(site uint64) (text string, calls []string) {
-	if r.Data.SiteDepth > 0 {
-		site = r.Callsite(site)
-	}
 	path := r.names.Path(site)
 	if path == nil {
 		path = []string{r.names.Call(site)}

@@ -32,7 +32,7 @@ func (e *engine) visit(open func(r *reader) visitor, done func(visitor)) error {
 	return each(e.run, e.processes(), func(p *analysis.Process) error {
 		var names *reconstruct.Names
 		if e.texts {
-			names = reconstruct.NewNames(p.Data.Defs, sites)
+			names = reconstruct.NamesOf(p.Data, sites)
 		}
 		r := e.reader(p, names)
 		v := open(r)

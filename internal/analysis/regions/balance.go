@@ -3,7 +3,6 @@ package regions
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/efg-tools/efg/efg"
@@ -108,7 +107,7 @@ func (b *balancer) process(p *analysis.Process) error {
 			continue
 		}
 		if names == nil {
-			names = reconstruct.NewNames(p.Data.Defs, b.sites)
+			names = reconstruct.NamesOf(p.Data, b.sites)
 		}
 		b.thread(p, &p.Data.Streams[i], t, names)
 	}
@@ -123,7 +122,7 @@ func (b *balancer) thread(p *analysis.Process, s *efg.Stream, t *Thread, names *
 	for i := range t.Faults {
 		f := &t.Faults[i]
 		site := s.Nodes[f.Node].Words[1]
-		key := foundKey{signature.ProcByID(signature.Header(s.Nodes[f.Node].Words[0]).Proc()).Name, strings.TrimSpace(names.Func(site) + " " + names.Place(site)), t.FaultText(f)}
+		key := foundKey{signature.ProcByID(signature.Header(s.Nodes[f.Node].Words[0]).Proc()).Name, names.Callsite(site), t.FaultText(f)}
 		u := b.found[key]
 		if u == nil {
 			u = &Unbalanced{Op: key.op, Site: key.site, Text: key.text}

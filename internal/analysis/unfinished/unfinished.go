@@ -94,7 +94,7 @@ func New(run *runfile.Run, procs []int) ([]Row, error) {
 		r := waitfor.Recorded(p, first[i])
 		b.at[r.Number] = i
 		b.ranks = append(b.ranks, r)
-		b.names[i] = reconstruct.NewNames(p.Defs, sites)
+		b.names[i] = reconstruct.NamesOf(p, sites)
 	}
 	b.verdict = waitfor.JudgeEnd(b.ranks)
 	for _, i := range procs {
@@ -166,8 +166,7 @@ func (b *builder) place(process int, words []uint64) (at Place) {
 	if q := signature.ProcByID(signature.Header(words[0]).Proc()); q != nil {
 		at.Op = q.Name
 	}
-	n := b.names[process]
-	at.Site = strings.TrimSpace(n.Func(words[1]) + " " + n.Place(words[1]))
+	at.Site = b.names[process].Callsite(words[1])
 	return at
 }
 

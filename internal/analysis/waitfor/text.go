@@ -2,7 +2,6 @@ package waitfor
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
@@ -19,8 +18,8 @@ func NewTexts(sites []runfile.Site) *Texts { return &Texts{sites} }
 
 // Call describes a call of a process's thread.
 func (x *Texts) Call(p *efg.Process, rank int, thread uint32, words []uint64) reconstruct.NodeText {
-	q := &efg.Process{Rank: rank, Size: p.Size, Defs: p.Defs}
-	return reconstruct.DescribePending(q, thread, efg.NewPending(words, 0), reconstruct.NewNames(p.Defs, x.sites))
+	q := &efg.Process{Rank: rank, Size: p.Size, Defs: p.Defs, SiteDepth: p.SiteDepth}
+	return reconstruct.DescribePending(q, thread, efg.NewPending(words, 0), reconstruct.NamesOf(p, x.sites))
 }
 
 // Caller returns a call's procedure, and its callsite as "function file:line".
@@ -28,8 +27,7 @@ func (x *Texts) Caller(p *efg.Process, words []uint64) (op, site string) {
 	if q := signature.ProcByID(signature.Header(words[0]).Proc()); q != nil {
 		op = q.Name
 	}
-	names := reconstruct.NewNames(p.Defs, x.sites)
-	return op, strings.TrimSpace(names.Func(words[1]) + " " + names.Place(words[1]))
+	return op, reconstruct.NamesOf(p, x.sites).Callsite(words[1])
 }
 
 // Object names the communicator, window or file of a mismatch.

@@ -13,6 +13,7 @@ import (
 	"github.com/efg-tools/efg/internal/analysis/match"
 	"github.com/efg-tools/efg/internal/analysis/waits"
 	"github.com/efg-tools/efg/internal/rankset"
+	"github.com/efg-tools/efg/reconstruct"
 )
 
 // ErrNotMatched: calls of the run depend on others that are not in the recording, or do not fit
@@ -284,8 +285,9 @@ func (p *places) find(text string) (map[match.Place]bool, error) {
 	at := map[match.Place]bool{}
 	var near []string
 	for _, x := range p.texts {
-		function, place, _ := strings.Cut(x.Site, " ")
-		if x.Site == text || function == text || place == text || strings.HasSuffix(place, "/"+text) || strings.HasSuffix(function, "/"+text) {
+		call, _, _ := strings.Cut(x.Site, reconstruct.PathArrow)
+		functions, place := reconstruct.SplitCall(call)
+		if x.Site == text || call == text || place == text || slices.Contains(functions, text) || strings.HasSuffix(place, "/"+text) {
 			at[x] = true
 		}
 		if x.Site != "" && !slices.Contains(near, x.Site) {
