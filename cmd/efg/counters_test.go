@@ -4,8 +4,10 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -192,4 +194,88 @@ func TestCountersUnknown(t *testing.T) {
 			t.Errorf("%s: status %d, %q, %q", args, status, out, errOut)
 		}
 	}
+}
+
+// Timelines in other formats have what was counted, up to the sums of all calls and of what is before them.
+func TestCountersInTimelines(t *testing.T) {
+	for _, m := range mpis {
+		t.Run(m.name, func(t *testing.T) {
+			_, file, _, errOut, status := recordCounted(t, m, compileMPI(t, m, "../../../testdata/c/callbacks.c"))
+			if status != 0 {
+				t.Fatal(errOut)
+			}
+			rows, errOut, status := efgRun(t, nil, "sql", file, "select rank, counter, sum(calls)+sum(before) from counters where thread = 0 group by rank, counter", "--format", "csv")
+			if status != 0 {
+				t.Fatal(errOut)
+			}
+			want := map[string]string{}
+			for line := range strings.Lines(rows) {
+				f := strings.Split(strings.TrimSpace(line), ",")
+				want[f[0]+" "+f[1]] = f[2]
+			}
+			delete(want, "rank counter")
+			dir := t.TempDir()
+			for format, read := range map[string]func(t *testing.T, name string) map[string]string{"otf2": lastMetrics, "chrome": lastCounters} {
+				name := filepath.Join(dir, "a."+format)
+				if _, errOut, status := efgRun(t, nil, "export", file, "--format", format, "-o", name); status != 0 {
+					t.Fatal(errOut)
+				}
+				got := read(t, name)
+				for key, sum := range want {
+					if got[key] != sum && (sum != "0" || format != "chrome") { // which has no track then
+						t.Errorf("%s: %s is %s at last, want %s", format, key, got[key], sum)
+					}
+				}
+			}
+		})
+	}
+}
+
+// lastMetrics are the last values of metrics in an OTF2 archive, by "location name": the first location of a rank of a
+// program without threads is the rank.
+func lastMetrics(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out, err := exec.Command("otf2-print", filepath.Join(dir, "traces.otf2")).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := map[string]string{}
+	value := regexp.MustCompile(`\("([^"]+)" <\d+>; UINT64; (\d+)\)`)
+	for line := range strings.Lines(string(out)) {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == "METRIC" {
+			for _, v := range value.FindAllStringSubmatch(line, -1) {
+				last[f[1]+" "+v[1]] = v[2]
+			}
+		}
+	}
+	return last
+}
+
+// lastCounters are the last values of counters in a trace for Chrome, by "rank name".
+func lastCounters(t *testing.T, name string) map[string]string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var trace struct {
+		TraceEvents []struct {
+			Ph, ID, Name string
+			Args         map[string]any
+		}
+	}
+	if err := json.Unmarshal(data, &trace); err != nil {
+		t.Fatal(err)
+	}
+	last := map[string]string{}
+	for _, e := range trace.TraceEvents {
+		if e.Ph != "C" {
+			continue
+		}
+		rank, _, _ := strings.Cut(e.ID, ".")
+		for _, v := range e.Args {
+			last[rank+" "+e.Name] = fmt.Sprintf("%.0f", v)
+		}
+	}
+	return last
 }

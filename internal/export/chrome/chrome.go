@@ -5,6 +5,7 @@ package chrome
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -172,11 +173,15 @@ func (w *writer) Leave(at int64) error {
 }
 
 // Counter implements slices.Sink.
-func (w *writer) Counter(at int64, sent uint64) error {
+func (w *writer) Counter(at int64, c *slices.Counter, value uint64) error {
 	w.begin("C")
-	w.b = fmt.Appendf(w.b, `,"name":"bytes sent","id":"%d.%d"`, w.track.Rank, w.track.Thread)
+	w.b = append(w.b, `,"name":`...)
+	w.text(c.Name)
+	w.b = fmt.Appendf(w.b, `,"id":"%d.%d"`, w.track.Rank, w.track.Thread)
 	w.time("ts", at)
-	w.b = fmt.Appendf(w.b, `,"args":{"bytes":%d}}`, sent)
+	w.b = append(w.b, `,"args":{`...)
+	w.text(cmp.Or(c.Unit, "count"))
+	w.b = fmt.Appendf(w.b, `:%d}}`, value)
 	return w.flush()
 }
 

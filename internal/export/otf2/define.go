@@ -39,6 +39,9 @@ func (a *archive) define() error {
 		if err != nil {
 			return err
 		}
+		for j := range data.Streams {
+			a.newThreadMetrics(data, j)
+		}
 		if err := a.addNodes(replay, facts); err != nil {
 			return fmt.Errorf("rank %d: %w", a.run.Procs[i].Rank, err)
 		}

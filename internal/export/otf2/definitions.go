@@ -29,6 +29,7 @@ type definitions struct {
 	comms  []comm
 	byComm map[commKey]uint32
 
+	metrics     metrics
 	attributes  []attribute
 	byAttribute map[attribute]uint32
 
@@ -318,6 +319,7 @@ func (w *definitionWriter) write(s *system, c clock) {
 	for i, p := range w.places {
 		w.add(defSourceCodeLocation, func(b []byte) []byte { return u32(u32(u32(b, uint32(i)), w.text(p.file)), p.line) })
 	}
+	w.metrics.write(w)
 	w.communicators(s)
 }
 

@@ -32,7 +32,8 @@ type threadWriter struct {
 
 	messages, joined int // ordinals of what the call has posted so far
 
-	open []openRegion
+	open    []openRegion
+	metrics threadMetrics
 
 	// See nested.go.
 	inner       []innerCall
@@ -94,9 +95,11 @@ func (t *threadWriter) call() {
 	t.messages, t.joined = 0, 0
 	if x.action == opens || x.action == closes {
 		t.annotation(e, x)
+		t.count(e.Node(), e.Depth())
 		return
 	}
 	t.beginCall(e.Depth())
+	t.countStart(e.Node(), e.Depth())
 	t.atStart(reference(t.b[:0], eventEnter, x.region), t.arguments(e, x))
 	t.act(e, x)
 	if x.completes && x.proc.Peeks == "" {
@@ -108,6 +111,7 @@ func (t *threadWriter) call() {
 	if x.frees {
 		t.free(e, x)
 	}
+	t.countEnd(e.Node(), e.Depth())
 	t.atEnd(reference(t.b[:0], eventLeave, x.region), t.results(e))
 	t.endCall(e.Depth())
 }

@@ -224,6 +224,7 @@ func (p *processWriter) open(replay *reconstruct.Process, stream, location int, 
 		process: p, stream: stream, number: location, reader: replay.Reader(stream), part: part, alone: part.alone,
 		b: make([]byte, 0, 128), file: f, out: newChunks(f, eventChunk, true, (*room)[len(p.threads)]),
 	}
+	t.metrics = p.newThreadMetrics(replay.Data(), stream)
 	p.threads = append(p.threads, t)
 	nodes := replay.Data().Streams[stream].Nodes
 	t.plans = make([]plan, len(nodes))

@@ -204,9 +204,11 @@ func (w *writer) Leave(at int64) error {
 	return nil
 }
 
-// Counter implements slices.Sink.
-func (w *writer) Counter(at int64, sent uint64) error {
-	w.add(at, variable, 0, sent)
+// Counter implements slices.Sink: of the bytes sent.
+func (w *writer) Counter(at int64, c *slice.Counter, value uint64) error {
+	if *c == slice.BytesSent {
+		w.add(at, variable, 0, value)
+	}
 	return nil
 }
 

@@ -44,7 +44,8 @@ const (
 	threadTID  = 2
 	threadName = 5
 
-	counterUnit = 3
+	counterUnit     = 3
+	counterUnitName = 6
 
 	eventCategory    = 3
 	eventAnnotations = 4
@@ -78,7 +79,9 @@ const (
 	sliceEnd   = 2
 	counter    = 4
 
-	unitBytes = 3
+	unitNanoseconds = 1
+	unitCount       = 2
+	unitBytes       = 3
 )
 
 // Write writes about most slices, see slices.Write.
@@ -95,8 +98,8 @@ type writer struct {
 	began    bool
 	sequence uint64
 	track    uint64 // UUID
-	counters uint64 // UUID of the track's counter
-	counting bool   // it was described
+	number   int    // of the track
+	counting uint64 // bits: counters of it that were described
 	regions  bool   // the track of its regions was
 	interned [4]interned
 	fresh    bool // no packet of the sequence was written
@@ -111,9 +114,11 @@ type interned struct {
 }
 
 // UUIDs of a rank's tracks.
-func processUUID(rank int) uint64  { return uint64(rank+2) << 24 }
-func threadUUID(track int) uint64  { return 1<<62 | uint64(track+1) }
-func counterUUID(track int) uint64 { return 1<<61 | uint64(track+1) }
+func processUUID(rank int) uint64 { return uint64(rank+2) << 24 }
+func threadUUID(track int) uint64 { return 1<<62 | uint64(track+1) }
+
+// counterUUID is that of a counter of a thread.
+func counterUUID(track, counter int) uint64 { return 1<<61 | uint64(counter)<<48 | uint64(track+1) }
 
 // regionsUUID is added to the UUID of a thread's track for that of its regions.
 const regionsUUID = 1 << 60
@@ -129,8 +134,8 @@ func (w *writer) Track(t *slices.Track) error {
 			return err
 		}
 	}
-	w.sequence, w.track, w.counters = uint64(t.Number+1), threadUUID(t.Number), counterUUID(t.Number)
-	w.fresh, w.counting, w.regions = true, false, false
+	w.sequence, w.track, w.number = uint64(t.Number+1), threadUUID(t.Number), t.Number
+	w.fresh, w.counting, w.regions = true, 0, false
 	for i, field := range []protowire.Number{internedCategories, internedNames, internedAnnotationNames, internedTexts} {
 		w.interned[i] = interned{field, map[string]uint64{}}
 	}
@@ -286,20 +291,34 @@ func (w *writer) Leave(at int64) error {
 func (w *writer) regionTrack() uint64 { return regionsUUID | w.track }
 
 // Counter implements slices.Sink.
-func (w *writer) Counter(at int64, sent uint64) error {
-	if !w.counting {
-		w.counting = true
-		d := number(nil, trackUUID, w.counters)
+func (w *writer) Counter(at int64, c *slices.Counter, value uint64) error {
+	uuid := counterUUID(w.number, c.Number)
+	if w.counting>>c.Number&1 == 0 {
+		w.counting |= 1 << c.Number
+		d := number(nil, trackUUID, uuid)
 		d = number(d, trackParent, w.track)
-		d = text(d, trackName, "bytes sent")
-		if err := w.describe(message(d, trackCounter, number(nil, counterUnit, unitBytes))); err != nil {
+		d = text(d, trackName, c.Name)
+		if err := w.describe(message(d, trackCounter, unit(c.Unit))); err != nil {
 			return err
 		}
 	}
 	e := number(w.event[:0], eventType, counter)
-	e = number(e, eventTrack, w.counters)
-	w.event = number(e, eventCounter, sent)
+	e = number(e, eventTrack, uuid)
+	w.event = number(e, eventCounter, value)
 	return w.send(at, w.event)
+}
+
+// unit describes the unit of a counter.
+func unit(name string) []byte {
+	switch name {
+	case "bytes":
+		return number(nil, counterUnit, unitBytes)
+	case "ns":
+		return number(nil, counterUnit, unitNanoseconds)
+	case "":
+		return number(nil, counterUnit, unitCount)
+	}
+	return text(nil, counterUnitName, name)
 }
 
 // send writes an event, with the texts that it is the first to refer to.

@@ -222,3 +222,47 @@ func TestWithoutTimes(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// What was counted is on a track for each counter, up to the sums of all calls and of what is before them.
+func TestCounterTracks(t *testing.T) {
+	run := testrun.Decode(t, testrun.Text(t, "testdata/counted.txt"))
+	want := map[string]uint64{}
+	for i := range run.Procs {
+		p, err := run.Process(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range p.Streams[0].Nodes {
+			for k, c := range n.Counters {
+				want[fmt.Sprintf("%d %s", p.Rank, p.Counters[k].Name)] += c.Before.Sum + c.Call.Sum
+			}
+		}
+	}
+	units := map[string]string{"bytes sent": "UNIT_SIZE_BYTES", "page-faults": "UNIT_COUNT", "task-clock": "UNIT_TIME_NS", "max-rss": "KiB"}
+	for _, most := range []uint64{1 << 40, 1} { // each call, and calls together
+		trace := write(t, run, most)
+		c := check(t, trace)
+		got := map[string]uint64{}
+		for _, p := range trace["packet"] {
+			e := p.(decoded).sub("track_event")
+			if e.text("type") != "TYPE_COUNTER" {
+				continue
+			}
+			track := c.tracks[e.number("track_uuid")]
+			name, counter := track.text("name"), track.sub("counter")
+			if unit := counter.text("unit") + counter.text("unit_name"); unit != units[name] {
+				t.Errorf("%s: unit %s", name, unit)
+			}
+			key := fmt.Sprintf("%d %s", c.tracks[track.number("parent_uuid")].sub("thread").number("pid")-1, name)
+			if v := e.number("counter_value"); v < got[key] {
+				t.Errorf("%s: %d after %d", key, v, got[key])
+			}
+			got[key] = e.number("counter_value")
+		}
+		for key, sum := range want {
+			if got[key] != sum {
+				t.Errorf("%d slices: %s: %d, want %d", most, key, got[key], sum)
+			}
+		}
+	}
+}

@@ -61,8 +61,8 @@ type Sink interface {
 	// last one: those of a track nest, and come in the order of time.
 	Enter(name string, at int64) error
 	Leave(at int64) error
-	// Counter takes the bytes that the last track has sent up to a time.
-	Counter(at int64, sent uint64) error
+	// Counter takes what a counter of the last track has counted up to a time.
+	Counter(at int64, c *Counter, value uint64) error
 }
 
 // Write passes what a job selects to the sink. About most slices are made: if there are more calls,
@@ -228,6 +228,7 @@ type writer struct {
 	follower *analysis.Follower
 	track    Track
 	sent     uint64
+	counts   counts
 	group    Slice // calls that are drawn together; Calls is 0 if there are none
 	one      Slice
 	inner    []innerSlice // calls inside the next outermost one
@@ -256,6 +257,7 @@ func (w *writer) process(p *reconstruct.Process, facts *analysis.Process) error 
 		w.tracks++
 		w.regions, w.frame, w.open = regions.NewFollower(p.Data(), i), regions.Outside, w.open[:0]
 		w.rebuilt, w.nodes, w.follower, w.sent = p, eventrow.Nodes(p, i), facts.Follow(i, eventrow.Fields), 0
+		w.counts = newCounts(p.Data(), i)
 		if err := w.sink.Track(&w.track); err != nil {
 			return err
 		}
@@ -277,6 +279,19 @@ func (w *writer) event(e *reconstruct.Event, start, end int64, _ bool) error {
 		return w.inside(e, call, start, end)
 	}
 	w.last = end
+	w.counts.enter(e.Node())
+	if err := w.outermost(e, call, start, end); err != nil {
+		return err
+	}
+	w.counts.leave(e.Node())
+	if w.group.Calls > 0 {
+		return nil
+	}
+	return w.counts.draw(w.sink, end, w.counts.now)
+}
+
+// outermost draws a call that was not made inside another one.
+func (w *writer) outermost(e *reconstruct.Event, call *analysis.Call, start, end int64) error {
 	if w.regions != nil {
 		if err := errors.Join(w.toFrame(w.regions.At(e.Seq), start), w.toFrame(w.regions.After(e.Seq), end)); err != nil {
 			return err
@@ -292,6 +307,9 @@ func (w *writer) event(e *reconstruct.Event, start, end int64, _ bool) error {
 		return w.together(e, start, end, sent, received)
 	}
 	if err := w.flush(); err != nil {
+		return err
+	}
+	if err := w.counts.draw(w.sink, start, w.counts.before); err != nil {
 		return err
 	}
 	w.fill(&w.one, e, call, start, end)
@@ -349,7 +367,7 @@ func (w *writer) flush() error {
 		g.Name = "1 call"
 	}
 	g.Class = "together"
-	err := w.draw(g)
+	err := errors.Join(w.draw(g), w.counts.draw(w.sink, g.End, w.counts.now))
 	g.Calls = 0
 	return err
 }
@@ -358,7 +376,7 @@ func (w *writer) draw(s *Slice) error {
 	if err := w.sink.Slice(s); err != nil || s.Sent == 0 {
 		return err
 	}
-	return w.sink.Counter(s.End, w.sent)
+	return w.sink.Counter(s.End, &BytesSent, w.sent)
 }
 
 // messages adds the flows of messages that a call sends, or of which it completes the receive.

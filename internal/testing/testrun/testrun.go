@@ -108,17 +108,23 @@ func Texts(tb testing.TB, dir string) map[string][]byte {
 	}
 	files := map[string][]byte{}
 	for _, path := range paths {
-		content, err := os.ReadFile(path)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		file, err := text.Parse(path, bytes.NewReader(content))
-		if err != nil {
-			tb.Fatal(err)
-		}
-		files[strings.TrimSuffix(filepath.Base(path), ".txt")] = Encode(tb, file.Procs, file.Meta)
+		files[strings.TrimSuffix(filepath.Base(path), ".txt")] = Text(tb, path)
 	}
 	return files
+}
+
+// Text returns the run file of a recorded program that is there as text.
+func Text(tb testing.TB, path string) []byte {
+	tb.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	file, err := text.Parse(path, bytes.NewReader(content))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return Encode(tb, file.Procs, file.Meta)
 }
 
 // EachEvent calls f with the events of a run in order: processes, the streams of each, the
