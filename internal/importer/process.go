@@ -85,7 +85,8 @@ type Call struct {
 	efg.Input
 	Start, End uint64 // ns since the run began
 	Timed      bool
-	// Slot: the word of a new local object is its slot. Otherwise it gets the lowest free one.
+	// Slot: the word of a new local object is its slot, unless a request that is open has it: two calls of the
+	// source may be one here. Otherwise it gets the lowest free one.
 	Slot bool
 }
 
@@ -105,17 +106,16 @@ func (t *Thread) Add(c *Call) (id uint64, err error) {
 	t.follow(p, &c.Input, array, done)
 	t.same(p, &c.Input, array)
 	slot := slotOf(p)
-	makes := slot > 0 && !signature.IsConst(c.Words[slot])
-	if makes && !c.Slot {
+	switch makes := slot > 0 && !signature.IsConst(c.Words[slot]); {
+	case makes && c.Slot:
+		id, err = t.build.AddSlot(c.Input, t.process.open)
+	case makes:
 		id, err = t.build.AddNew(c.Input)
-	} else {
+	default:
 		err = t.build.Add(c.Input)
 	}
 	if err != nil {
 		return 0, err
-	}
-	if makes && c.Slot {
-		id = signature.ID{Thread: t.number, Node: uint32(t.build.Node()), Slot: uint32(c.Words[slot])}.Word()
 	}
 	t.events++
 	t.ended = p.Ends || t.ended && p.Class == signature.Annotation
@@ -123,6 +123,9 @@ func (t *Thread) Add(c *Call) (id uint64, err error) {
 	t.after(p, &c.Input, array, done, id)
 	return id, nil
 }
+
+// open reports whether there is a request of a word.
+func (p *Process) open(word uint64) bool { return p.requests[word] != nil }
 
 // slotOf is the word of a new local object, 0 if the procedure makes none.
 func slotOf(p *signature.Proc) int {
