@@ -46,3 +46,16 @@ func (p *Process) GroupMembers(word uint64) *Members {
 	g := parseGroup(def.Words)
 	return newMembers(&g, p.first)
 }
+
+// MadeWith returns the communicator that a window or file was made with, and how: the kind of the
+// window, or the word of the file's name. It reports false if that is unknown.
+func (p *Process) MadeWith(word uint64) (comm, how uint64, ok bool) {
+	def := p.windows[signature.Family(word)]
+	if def == nil {
+		def = p.files[signature.Family(word)]
+	}
+	if def == nil || len(def.Words) < 2 {
+		return 0, 0, false
+	}
+	return def.Words[0], def.Words[1], true
+}

@@ -111,6 +111,11 @@ func compare(t *testing.T, anchor, calls string) map[string]int {
 	return found
 }
 
+// special is what the archives of programs must have.
+var special = map[string]string{
+	"c/callbacks.c": "inner", "c/rma.c": "accesses", "c/io.c": "operations on files", "c/comms.c": "CommCreate",
+}
+
 // OTF2's library reads what we write, and finds every call with its times, arguments and results,
 // and the messages and collective calls that follow from them.
 func TestArchive(t *testing.T) {
@@ -126,6 +131,10 @@ func TestArchive(t *testing.T) {
 		{Source: "c/inter.c", MPI: "mpich"},
 		{Source: "c/callbacks.c", Args: "3", MPI: "openmpi"},
 		{Source: "c/nest.c", MPI: "mpich"},
+		{Source: "c/rma.c", Args: "2", MPI: "openmpi"},
+		{Source: "c/rma.c", Args: "2", MPI: "mpich"},
+		{Source: "c/io.c", Args: "2 DIR", MPI: "openmpi"},
+		{Source: "c/io.c", Args: "2 DIR", MPI: "mpich"},
 		{Source: "c/intercoll.c", MPI: "openmpi"},
 		{Source: "fortran/all_f08.f90", MPI: "mpich"},
 	}
@@ -141,6 +150,9 @@ func TestArchive(t *testing.T) {
 		}
 		if found["calls"] < calls || found["MpiCollectiveBegin"] != found["MpiCollectiveEnd"] || found["MpiIsend"] != found["MpiIsendComplete"] && programs[r.Program].Source != "c/fail.c" {
 			t.Errorf("of %d calls %v", calls, found)
+		}
+		if kind := special[programs[r.Program].Source]; kind != "" && found[kind] == 0 {
+			t.Errorf("no %s in %v", kind, found)
 		}
 		if sent, received := found["MpiSend"]+found["MpiIsend"], found["MpiRecv"]+found["MpiIrecv"]; sent != received {
 			t.Errorf("%d messages were sent and %d received", sent, received)
@@ -161,6 +173,9 @@ func TestChunks(t *testing.T) {
 		c.event(uint64(1+i/2), nil, transfer(nil, eventMpiIsend, &message{uint32(i), 2, 300, 70000}, 1<<40))
 		c.event(uint64(1+i/2), nil, request(nil, eventNonBlockingCollectiveRequest, uint64(i)))
 		c.event(uint64(1+i/2), nil, collectiveEnd(nil, eventMpiCollectiveEnd, &collective{1, 2, undefined, 5, 6}, 0))
+		for _, record := range recordsOfWindows(uint32(i)) {
+			c.event(uint64(1+i/2), nil, record)
+		}
 		c.event(uint64(1+i/2), nil, reference(nil, eventLeave, uint32(i%300)))
 	}
 	if err := c.close(); err != nil {
@@ -180,6 +195,24 @@ func TestChunks(t *testing.T) {
 		t.Fatal(err)
 	}
 	compareBytes(t, "0.def", empty, theirs)
+}
+
+// recordsOfWindows are records about windows, files and communicators.
+func recordsOfWindows(i uint32) [][]byte {
+	return [][]byte{
+		short(nil, eventRmaWinCreate, i), short(nil, eventRmaWinDestroy, i), {eventRmaCollectiveBegin, 0},
+		rmaCollectiveEnd(nil, &collective{createAndAllocate, i, undefined, 5, 6}, syncProcess|syncMemory),
+		groupSyncRecord(nil, syncProcess, i, 300), lockRecord(nil, eventRmaRequestLock, i, undefined, lockShared),
+		unlockRecord(nil, i, 300), syncRecord(nil, i, 300),
+		accessRecord(nil, eventRmaPut, i, 300, 70000, 7), accessRecord(nil, eventRmaGet, i, 300, 70000, 7),
+		atomicRecord(nil, i, 300, atomicFetchAndAdd, 4, 70000, 7),
+		completionRecord(nil, eventRmaOpCompleteNonBlocking, i, 7), completionRecord(nil, eventRmaOpTest, i, 7),
+		completionRecord(nil, eventRmaOpCompleteRemote, i, 7),
+		createHandleRecord(nil, i, accessReadWrite, 1, 2), short(nil, eventIoDestroyHandle, i),
+		seekRecord(nil, i, -1, 1, undefined64), deleteFileRecord(nil, i), beginRecord(nil, i, modeWrite, flagOfCollective, 70000, 7),
+		operationRecord(nil, eventIoOperationTest, i, 7), operationRecord(nil, eventIoOperationIssued, i, 7), completeRecord(nil, i, 70000, 7),
+		short(nil, eventCommCreate, i), short(nil, eventCommDestroy, i),
+	}
 }
 
 func compareBytes(t *testing.T, name string, ours, theirs []byte) {

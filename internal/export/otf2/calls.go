@@ -25,6 +25,8 @@ type operation struct {
 	part collective
 	// unready are the partitions of a message that it is not sent without.
 	unready uint64
+	window  *localWindow // of an access that a request completes
+	file    *localFile   // of an operation on a file
 	// Words of a receive, as posted.
 	on, source, label uint64 // communicator, sender, tag
 }
@@ -35,12 +37,14 @@ type processWriter struct {
 	number   int // in the run
 	left     counts
 	facts    *analysis.Process
-	requests map[uint64]*operations // by word
-	spare    []*operations          // of requests that are complete
-	messages map[uint64]uint64      // communicators of messages that were matched, by their words
-	ids      uint64                 // of requests
-	comms    map[uint64]*localComm  // by word
-	texts    map[uint64]string      // by word
+	requests map[uint64]*operations  // by word
+	spare    []*operations           // of requests that are complete
+	messages map[uint64]uint64       // communicators of messages that were matched, by their words
+	ids      uint64                  // of requests
+	comms    map[uint64]*localComm   // by word
+	windows  map[uint64]*localWindow // by word
+	files    map[uint64]*localFile   // by word
+	texts    map[uint64]string       // by word
 	threads  []*threadWriter
 }
 

@@ -109,7 +109,7 @@ func (x *counterparts) Enter(c *match.Call) {
 			joined++
 		}
 	}
-	if _, ok := collectiveOf(c.Proc); ok && joined == 0 && inside && !alone(c) { // members disagree, or are unknown
+	if _, ok := collectiveOf(c.Proc); (ok || joinsWindow(c.Proc)) && joined == 0 && inside && !alone(c) { // members disagree, or are unknown
 		member.place = collectivePlace(c.Event, 0)
 		x.drop(member)
 	}

@@ -104,6 +104,9 @@ func (a *archive) addNodes(replay *reconstruct.Process, facts *analysis.Process)
 			a.defs.region(regionOf(n.Words))
 			a.addPlace(n.Words, places)
 			x := planOf(n)
+			if err := a.addMade(facts, j, k, &x); err != nil {
+				return err
+			}
 			if x.action == noAction || x.action == closes {
 				continue
 			}
@@ -117,7 +120,13 @@ func (a *archive) addNodes(replay *reconstruct.Process, facts *analysis.Process)
 				world = true
 				a.addComm(facts, places, signature.CommWorld)
 			}
-			if x.action == starts || x.action == takes || x.action == takesLater {
+			if define := a.definerOf(&x); define != nil {
+				if err := define(&nodeOf{facts, places, texts, j, k, &x}); err != nil {
+					return err
+				}
+				continue
+			}
+			if x.action == starts || x.action == readies || x.action == takes || x.action == takesLater {
 				continue
 			}
 			if err := a.addComms(facts, places, j, k, n); err != nil {
@@ -130,6 +139,89 @@ func (a *archive) addNodes(replay *reconstruct.Process, facts *analysis.Process)
 		}
 	}
 	return nil
+}
+
+// nodeOf is a node of a process whose calls refer to something.
+type nodeOf struct {
+	facts        *analysis.Process
+	names        *reconstruct.Names
+	texts        map[uint64]string
+	stream, node int
+	plan         *plan
+}
+
+// addMade notes which communicators the calls of a node make. Of a part of a run it is not known whether all
+// their members do so in it.
+func (a *archive) addMade(facts *analysis.Process, stream, node int, x *plan) error {
+	if x.makes == 0 || a.compat || a.partial() {
+		return nil
+	}
+	return facts.ValueGroups(stream, node, 1<<x.makes, func(g *analysis.ValueGroup) error {
+		if key, _, _, ok := keyOf(facts, g.Word(x.makes)); ok {
+			a.defs.made[key] = true
+		}
+		return nil
+	})
+}
+
+// each calls f with each value that a word of the node's calls has.
+func (n *nodeOf) each(word int, f func(uint64)) error {
+	if word == 0 {
+		return nil
+	}
+	return n.facts.ValueGroups(n.stream, n.node, 1<<word, func(g *analysis.ValueGroup) error {
+		f(g.Word(word))
+		return nil
+	})
+}
+
+// definerOf returns what defines the windows or files of calls; nil if they are about communicators, or nothing.
+func (a *archive) definerOf(x *plan) func(*nodeOf) error {
+	switch x.action {
+	case joinsOnWindow, accesses, synchronises:
+		return a.addWindows
+	case opensFile, closesFile, movesFile, endsHalf, seeks:
+		return a.addFiles
+	case deletesFile:
+		return func(n *nodeOf) error {
+			return n.each(wordNamed(n.plan.proc, "filename"), func(w uint64) { a.defs.addFile(n.texts[w]) })
+		}
+	}
+	return nil
+}
+
+// object is the word of the window or file of the calls of a node.
+func (n *nodeOf) object() int {
+	if made := n.plan.roles.Made; made != 0 {
+		return made
+	}
+	return signature.ObjectWord
+}
+
+// addWindows defines the windows of the calls of a node, and the groups of their epochs.
+func (a *archive) addWindows(n *nodeOf) error {
+	err := n.each(n.object(), func(w uint64) {
+		comm, _, _ := n.facts.MadeWith(w)
+		a.defs.addWindow(n.facts, w, n.names.Handle(signature.Win, w), n.names.Handle(signature.Comm, comm))
+	})
+	if err != nil || n.plan.action != synchronises {
+		return err
+	}
+	return n.each(n.plan.roles.Group, func(w uint64) {
+		if m := n.facts.GroupMembers(w); m != nil {
+			list, _ := a.defs.written(m, nil)
+			a.defs.group(list)
+		}
+	})
+}
+
+// addFiles defines the files of the calls of a node.
+func (a *archive) addFiles(n *nodeOf) error {
+	a.defs.opened = a.partial()
+	return n.each(n.object(), func(w uint64) {
+		comm, _, _ := n.facts.MadeWith(w)
+		a.defs.addHandle(n.facts, n.texts, w, n.names.Handle(signature.File, w), n.names.Handle(signature.Comm, comm))
+	})
 }
 
 // languages are the names of the interfaces of MPI but C's.

@@ -28,6 +28,15 @@ type definitions struct {
 	byKey  map[string]uint32
 	comms  []comm
 	byComm map[commKey]uint32
+	made   map[commKey]bool // communicators that calls make
+
+	windows   []window
+	byWindow  map[commKey]uint32
+	files     []string // names
+	byFile    map[string]uint32
+	handlesOf []handle // of files
+	byHandle  map[commKey]uint32
+	opened    bool // files are open when what is written begins
 
 	metrics     metrics
 	attributes  []attribute
@@ -55,6 +64,18 @@ type attribute struct {
 	kind byte
 }
 
+// window is the definition of a window.
+type window struct {
+	name string
+	comm uint32
+}
+
+// handle is the definition of an open file.
+type handle struct {
+	name       string
+	file, comm uint32
+}
+
 // commKey names a communicator: by the word that its members agree on, and the first rank of their
 // world, -1 if they are of several.
 type commKey struct {
@@ -66,6 +87,7 @@ type commKey struct {
 // intercommunicator they are those of both groups, one after the other: python3-otf2 3.0.2 cannot
 // read OTF2's own definition, and analysers do not know it.
 type comm struct {
+	key    commKey
 	name   string
 	group  uint32
 	parent uint32
@@ -98,7 +120,7 @@ const (
 func newDefinitions() *definitions {
 	d := &definitions{
 		strings: map[string]uint32{}, byName: map[region]uint32{}, byPlace: map[string]uint32{}, ranks: map[int]int32{},
-		byKey: map[string]uint32{}, byComm: map[commKey]uint32{}, byAttribute: map[attribute]uint32{}, digits: map[string]string{},
+		byKey: map[string]uint32{}, byComm: map[commKey]uint32{}, made: map[commKey]bool{}, byWindow: map[commKey]uint32{}, byFile: map[string]uint32{}, byHandle: map[commKey]uint32{}, byAttribute: map[attribute]uint32{}, digits: map[string]string{},
 	}
 	d.text("")
 	for _, a := range []attribute{
@@ -221,9 +243,13 @@ func (d *definitions) addComm(p *analysis.Process, word uint64, name string) {
 			c.parent = world
 		}
 	}
+	c.key = key
 	d.byComm[key] = uint32(len(d.comms))
 	d.comms = append(d.comms, c)
 }
+
+// isMade reports whether calls make a communicator: there are events of that.
+func (d *definitions) isMade(id uint32) bool { return d.made[d.comms[id].key] }
 
 // written appends the members that are written to a list, and returns their places there.
 func (d *definitions) written(m *analysis.Members, list []int32) (all, places []int32) {
@@ -238,16 +264,29 @@ func (d *definitions) written(m *analysis.Members, list []int32) (all, places []
 	return list, places
 }
 
-// group returns the group of some members.
-func (d *definitions) group(list []int32) uint32 {
+// groupOf returns the group of some members, undefined if there is none.
+func (d *definitions) groupOf(list []int32) uint32 {
+	if id, ok := d.byKey[groupKey(list)]; ok {
+		return id
+	}
+	return undefined
+}
+
+func groupKey(list []int32) string {
 	var key []byte
 	for _, n := range list {
 		key = u32(key, uint32(n))
 	}
-	id, ok := d.byKey[string(key)]
+	return string(key)
+}
+
+// group returns the group of some members.
+func (d *definitions) group(list []int32) uint32 {
+	key := groupKey(list)
+	id, ok := d.byKey[key]
 	if !ok {
 		id = firstGroup + uint32(len(d.groups))
-		d.groups, d.byKey[string(key)] = append(d.groups, list), id
+		d.groups, d.byKey[key] = append(d.groups, list), id
 	}
 	return id
 }
@@ -321,6 +360,38 @@ func (w *definitionWriter) write(s *system, c clock) {
 	}
 	w.metrics.write(w)
 	w.communicators(s)
+	w.windowsAndFiles()
+}
+
+// windowsAndFiles writes windows, files and what these are opened as.
+func (w *definitionWriter) windowsAndFiles() {
+	const createAndDestroy, parallel, everywhere = 1, 1, 0
+	for i, x := range w.windows {
+		w.add(defRmaWin, func(b []byte) []byte {
+			return u32(u32(u32(u32(b, uint32(i)), w.text(x.name)), x.comm), createAndDestroy)
+		})
+	}
+	if len(w.files) > 0 {
+		w.add(defIoParadigm, func(b []byte) []byte {
+			return append(u32(append(u32(u32(append(b, mpiIO), w.text("MPI-IO")), w.text("MPI-IO")), parallel), 0), 0)
+		})
+	}
+	for i, name := range w.files {
+		w.add(defIoRegularFile, func(b []byte) []byte { return u32(u32(u32(b, uint32(i)), w.text(name)), everywhere) })
+	}
+	for i, x := range w.handlesOf {
+		flags := uint32(0)
+		if w.opened {
+			flags = 1
+		}
+		w.add(defIoHandle, func(b []byte) []byte {
+			b = append(u32(u32(u32(b, uint32(i)), w.text(x.name)), x.file), mpiIO)
+			return u32(u32(u32(b, flags), x.comm), undefined)
+		})
+		if w.opened {
+			w.add(defIoPreCreatedState, func(b []byte) []byte { return u32(append(u32(b, uint32(i)), accessReadWrite), 0) })
+		}
+	}
 }
 
 // source is the source file of a region: analysers know MPI by it.
@@ -362,6 +433,15 @@ func (w *definitionWriter) nameAll(s *system) {
 	}
 	for i := range w.comms {
 		w.text(w.comms[i].name)
+	}
+	for i := range w.windows {
+		w.text(w.windows[i].name)
+	}
+	for i := range w.handlesOf {
+		w.text(w.handlesOf[i].name)
+	}
+	if len(w.files) > 0 {
+		w.text("MPI-IO")
 	}
 }
 
@@ -419,7 +499,12 @@ func (w *definitionWriter) communicators(s *system) {
 	for i := range w.comms {
 		c := &w.comms[i]
 		w.add(defComm, func(b []byte) []byte {
-			return u32(u32(u32(u32(u32(b, uint32(i)), w.text(c.name)), c.group), c.parent), 0)
+			flags := uint32(0)
+			if w.isMade(uint32(i)) {
+				const createAndDestroy = 1
+				flags = createAndDestroy
+			}
+			return u32(u32(u32(u32(u32(b, uint32(i)), w.text(c.name)), c.group), c.parent), flags)
 		})
 	}
 }

@@ -11,20 +11,29 @@ import (
 type action uint8
 
 const (
-	noAction    action = iota
-	transfers          // sends or receives, and returns when that is done
-	issues             // a request completes it
-	prepares           // makes a persistent request
-	starts             // starts such requests
-	readies            // marks partitions of a message
-	matches            // finds a message for another call to receive: MPI_Mprobe
-	takes              // receives that: MPI_Mrecv
-	takesLater         // MPI_Imrecv
-	joins              // a collective call
-	joinsLater         // a nonblocking one
-	preparesAll        // a persistent one
-	opens              // a region
-	closes             // one or more
+	noAction      action = iota
+	transfers            // sends or receives, and returns when that is done
+	issues               // a request completes it
+	prepares             // makes a persistent request
+	starts               // starts such requests
+	readies              // marks partitions of a message
+	matches              // finds a message for another call to receive: MPI_Mprobe
+	takes                // receives that: MPI_Mrecv
+	takesLater           // MPI_Imrecv
+	joins                // a collective call
+	joinsLater           // a nonblocking one
+	preparesAll          // a persistent one
+	joinsOnWindow        // a collective call on a window
+	accesses             // the memory of a window
+	synchronises         // accesses
+	opensFile
+	closesFile
+	movesFile // reads or writes
+	endsHalf  // of a split collective on a file
+	seeks
+	deletesFile
+	opens  // a region
+	closes // one or more
 )
 
 // plan is what the calls of a node have in common.
@@ -35,6 +44,7 @@ type plan struct {
 	completes   bool // its requests
 	tests       bool // it may find nothing complete
 	frees       bool // its request
+	makes       int  // word of the communicator that it makes, 0: none
 	op          byte // of a collective
 	region      uint32
 	place       uint32 // of the callsite
@@ -69,6 +79,9 @@ func planOf(n *efg.Node) plan {
 	x.tests = (x.completes || p.Peeks != "") && p.Roles.Flag != 0
 	x.frees = p.FreesRequest()
 	x.action, x.op = actionOf(p)
+	if p.MadeKind() == signature.Comm && p.Variant == signature.Plain {
+		x.makes = p.Roles.Made
+	}
 	return x
 }
 
@@ -79,6 +92,10 @@ func actionOf(p *signature.Proc) (action, byte) {
 		return opens, 0
 	case p.Closes:
 		return closes, 0
+	case p.MadeKind() == signature.Win || p.ObjectKind() == signature.Win:
+		return rmaActionOf(p), 0
+	case p.OnFiles():
+		return fileActionOf(p), 0
 	case p.Starts:
 		return starts, 0
 	case p.Readies():

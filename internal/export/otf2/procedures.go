@@ -63,8 +63,10 @@ var collectiveOps = map[string]byte{
 
 // Operations that create and destroy the handles that several processes have.
 const (
-	createHandle  = 17
-	destroyHandle = 18
+	createHandle         = 17
+	destroyHandle        = 18
+	createAndAllocate    = 21
+	destroyAndDeallocate = 22
 )
 
 // collectiveOf returns the operation of a collective procedure on a communicator; false if OTF2 has

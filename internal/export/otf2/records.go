@@ -20,14 +20,39 @@ const (
 	eventMpiRequestCancelled           = 21
 	eventMpiCollectiveBegin            = 22
 	eventMpiCollectiveEnd              = 23
+	eventRmaWinCreate                  = 35
+	eventRmaWinDestroy                 = 36
+	eventRmaCollectiveBegin            = 37
+	eventRmaCollectiveEnd              = 38
+	eventRmaGroupSync                  = 39
+	eventRmaRequestLock                = 40
+	eventRmaReleaseLock                = 43
+	eventRmaSync                       = 44
+	eventRmaPut                        = 46
+	eventRmaGet                        = 47
+	eventRmaAtomic                     = 48
+	eventRmaOpCompleteNonBlocking      = 50
+	eventRmaOpTest                     = 51
+	eventRmaOpCompleteRemote           = 52
+	eventIoCreateHandle                = 69
+	eventIoDestroyHandle               = 70
+	eventIoSeek                        = 72
+	eventIoDeleteFile                  = 74
+	eventIoOperationBegin              = 75
+	eventIoOperationTest               = 76
+	eventIoOperationIssued             = 77
+	eventIoOperationComplete           = 78
 	eventNonBlockingCollectiveRequest  = 85
 	eventNonBlockingCollectiveComplete = 86
+	eventCommCreate                    = 87
+	eventCommDestroy                   = 88
 )
 
 // Records of global definitions.
 const (
 	defClockProperties    = 5
 	defParadigm           = 6
+	defIoParadigm         = 8
 	defString             = 10
 	defAttribute          = 11
 	defSystemTreeNode     = 12
@@ -36,8 +61,12 @@ const (
 	defRegion             = 15
 	defGroup              = 18
 	defComm               = 22
+	defRmaWin             = 24
 	defSystemTreeDomain   = 27
 	defSourceCodeLocation = 33
+	defIoRegularFile      = 38
+	defIoHandle           = 40
+	defIoPreCreatedState  = 41
 )
 
 // Types of attributes' values.

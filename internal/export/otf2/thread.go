@@ -102,6 +102,9 @@ func (t *threadWriter) call() {
 	t.countStart(e.Node(), e.Depth())
 	t.atStart(reference(t.b[:0], eventEnter, x.region), t.arguments(e, x))
 	t.act(e, x)
+	if x.makes != 0 && x.action != joins {
+		t.makeComm(e, x)
+	}
 	if x.completes && x.proc.Peeks == "" {
 		t.complete(e, x)
 	}
@@ -168,9 +171,35 @@ func (t *threadWriter) act(e *reconstruct.Event, x *plan) {
 		t.issue(e, x, t.room)
 	case joins:
 		t.join(e, x)
+	case joinsOnWindow:
+		t.joinWindow(e, x)
+	case accesses:
+		t.access(e, x)
+	case synchronises:
+		t.synchronise(e, x)
+	case opensFile, closesFile, movesFile, endsHalf, seeks, deletesFile:
+		t.actOnFile(e, x)
 	case joinsLater:
 		t.room = append(t.room[:0], t.joining(e, x))
 		t.issue(e, x, t.room)
+	}
+}
+
+// actOnFile writes what a call on a file does.
+func (t *threadWriter) actOnFile(e *reconstruct.Event, x *plan) {
+	switch x.action {
+	case opensFile:
+		t.openFile(e, x)
+	case closesFile:
+		t.closeFile(e)
+	case movesFile:
+		t.move(e, x)
+	case endsHalf:
+		t.endHalf(e, x)
+	case seeks:
+		t.seek(e, x)
+	case deletesFile:
+		t.deleteFile(e, x)
 	}
 }
 
@@ -260,10 +289,26 @@ func (t *threadWriter) join(e *reconstruct.Event, x *plan) {
 	t.post(&o)
 	if o.alone || o.unknown {
 		t.process.left.collectives++
+		t.makeComm(e, x)
 		return
 	}
 	t.atStart(append(t.b[:0], eventMpiCollectiveBegin, 0), nil)
+	t.makeComm(e, x)
 	t.atEnd(collectiveEnd(t.b[:0], eventMpiCollectiveEnd, &o.part, 0), nil)
+}
+
+// makeComm writes that a call makes or frees a communicator that is defined.
+func (t *threadWriter) makeComm(e *reconstruct.Event, x *plan) {
+	word, kind := x.makes, byte(eventCommCreate)
+	if x.proc.FreedKind() == signature.Comm {
+		word, kind = x.roles.Freed, eventCommDestroy
+	}
+	if word == 0 || t.process.compat {
+		return
+	}
+	if c := t.process.comm(e.Word(word)); c.id != undefined && t.process.defs.isMade(c.id) {
+		t.atEnd(short(t.b[:0], kind, c.id), nil)
+	}
 }
 
 // issue writes that operations are begun that a request completes.
@@ -383,6 +428,10 @@ func (t *threadWriter) reception(at int) *reconstruct.Reception {
 func (t *threadWriter) completed(o *operation, got *reconstruct.Reception, first *bool) {
 	switch {
 	case o.nothing || o.id == 0 || o.alone && !o.receives:
+	case o.window != nil:
+		t.accessDone(o)
+	case o.file != nil:
+		t.atEnd(completeRecord(t.b[:0], o.file.id, o.bytes, o.id), nil)
 	case o.collects:
 		t.collected(o, *first)
 		*first = false
@@ -432,9 +481,21 @@ func (t *threadWriter) test(e *reconstruct.Event, x *plan) {
 		}
 		for i := range r.list {
 			if o := &r.list[i]; o.id != 0 && (o.receives || !o.alone) && (!o.collects || !t.process.compat) {
-				t.atEnd(request(t.b[:0], eventMpiRequestTest, o.id), nil)
+				t.incomplete(o)
 			}
 		}
+	}
+}
+
+// incomplete writes that a call found an operation incomplete.
+func (t *threadWriter) incomplete(o *operation) {
+	switch {
+	case o.window != nil:
+		t.atEnd(completionRecord(t.b[:0], eventRmaOpTest, o.window.id, o.id), nil)
+	case o.file != nil:
+		t.atEnd(operationRecord(t.b[:0], eventIoOperationTest, o.file.id, o.id), nil)
+	default:
+		t.atEnd(request(t.b[:0], eventMpiRequestTest, o.id), nil)
 	}
 }
 
@@ -447,7 +508,7 @@ func (t *threadWriter) free(e *reconstruct.Event, x *plan) {
 			continue
 		}
 		for i := range r.list {
-			if o := &r.list[i]; !o.collects {
+			if o := &r.list[i]; !o.collects && o.window == nil && o.file == nil {
 				o.alone = o.alone || o.receives
 				t.completed(o, nil, new(bool))
 			}

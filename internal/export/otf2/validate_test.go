@@ -55,7 +55,7 @@ func decodeEvents(a *reader.Archive, location uint64) (list []reader.Event, err 
 // validate checks what analysers demand of an archive, beyond what OTF2's library checks. complete
 // is whether all ranks of a run that ended well are in it.
 func (d *decoded) validate(complete bool) error {
-	return errors.Join(d.validateDefinitions(), d.validateEvents(complete), d.validateMessages(), d.validateCollectives())
+	return errors.Join(d.validateDefinitions(), d.validateEvents(complete), d.validateMessages(), d.validateCollectives(), d.validateObjects(!complete))
 }
 
 func (d *decoded) validateDefinitions() (err error) {
@@ -269,6 +269,9 @@ func TestValid(t *testing.T) {
 		{Source: "c/probes.c", MPI: "mpich"},
 		{Source: "c/regions.c", MPI: "openmpi"},
 		{Source: "c/callbacks.c", Args: "3", MPI: "mpich"},
+		{Source: "c/rma.c", Args: "2", MPI: "mpich"},
+		{Source: "c/io.c", Args: "2 DIR", MPI: "openmpi"},
+		{Source: "c/comms.c", MPI: "openmpi"},
 		{Source: "c/persistent.c", MPI: "openmpi"},
 		{Source: "c/partitioned.c", MPI: "mpich"},
 		{Source: "c/pcoll.c", MPI: "mpich"},

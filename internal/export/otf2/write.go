@@ -62,7 +62,7 @@ type archive struct {
 }
 
 // counts are operations that are left out.
-type counts struct{ sends, receives, collectives uint64 }
+type counts struct{ sends, receives, collectives, accesses uint64 }
 
 // ErrNoTimes: a trace is made of times.
 var ErrNoTimes = match.ErrNoTimes
@@ -188,7 +188,7 @@ func (a *archive) process(i int, room *[][]byte) (err error) {
 	if err != nil {
 		return err
 	}
-	p := &processWriter{archive: a, number: i, facts: facts, requests: map[uint64]*operations{}, messages: map[uint64]uint64{}, comms: map[uint64]*localComm{}, texts: textsOf(replay.Data())}
+	p := &processWriter{archive: a, number: i, facts: facts, requests: map[uint64]*operations{}, messages: map[uint64]uint64{}, comms: map[uint64]*localComm{}, windows: map[uint64]*localWindow{}, files: map[uint64]*localFile{}, texts: textsOf(replay.Data())}
 	defer func() { err = errors.Join(err, p.close()) }()
 	for j := range replay.Data().Streams {
 		if location, ok := a.first[[2]int{i, j}]; ok {
@@ -329,6 +329,7 @@ func (c *counts) add(o *counts) {
 	c.sends += o.sends
 	c.receives += o.receives
 	c.collectives += o.collectives
+	c.accesses += o.accesses
 }
 
 // note says what was left out.
@@ -337,8 +338,8 @@ func (a *archive) note() {
 		return
 	}
 	c := &a.left
-	if n := c.sends + c.receives + c.collectives; n > 0 {
-		a.job.Note(fmt.Sprintf("left out, as the other side is not in what was written: %d sends, %d receives, %d collective calls; the calls themselves are there", c.sends, c.receives, c.collectives))
+	if n := c.sends + c.receives + c.collectives + c.accesses; n > 0 {
+		a.job.Note(fmt.Sprintf("left out, as the other side is not in what was written: %d sends, %d receives, %d collective calls, %d one-sided accesses; the calls themselves are there", c.sends, c.receives, c.collectives, c.accesses))
 	}
 	if a.until != nil {
 		a.job.Note(fmt.Sprintf("written up to %.6f s: later calls of some threads have no times (efg run --time trace records all)", float64(*a.until)/1e9))

@@ -17,17 +17,32 @@ const (
 	MpiRequestCancelled           Kind = 21 // request
 	MpiCollectiveBegin            Kind = 22
 	MpiCollectiveEnd              Kind = 23 // operation, communicator, root, bytes sent, bytes received
+	RmaWinCreate                  Kind = 35 // window
+	RmaWinDestroy                 Kind = 36 // window
+	RmaCollectiveBegin            Kind = 37
+	RmaCollectiveEnd              Kind = 38 // operation, level, window, root, bytes sent, bytes received
+	RmaPut                        Kind = 46 // window, target, bytes, id
+	RmaGet                        Kind = 47 // window, target, bytes, id
+	RmaAtomic                     Kind = 48 // window, target, type, bytes sent, bytes received, id
+	RmaOpCompleteNonBlocking      Kind = 50 // window, id
+	RmaOpCompleteRemote           Kind = 52 // window, id
 	CallingContextEnter           Kind = 66 // region
 	CallingContextLeave           Kind = 67 // region
+	IoCreateHandle                Kind = 69 // handle, mode
+	IoDestroyHandle               Kind = 70 // handle
+	IoOperationBegin              Kind = 75 // handle, mode, flags, bytes, id
+	IoOperationIssued             Kind = 77 // handle, id
+	IoOperationComplete           Kind = 78 // handle, bytes, id
 	NonBlockingCollectiveRequest  Kind = 85 // request
 	NonBlockingCollectiveComplete Kind = 86 // as MpiCollectiveEnd, request
 	CommCreate                    Kind = 87 // communicator
+	CommDestroy                   Kind = 88 // communicator
 )
 
 // shape is the layout of a record.
 type shape struct {
 	// fields has a letter for each: n a number of 32 bits, N of 64, b a byte, r a region, c a
-	// communicator, x a calling context, of which the region is returned.
+	// communicator, w a window, h an open file, x a calling context, of which the region is returned.
 	fields string
 	// short: the record has no length. Of others a reader skips what it does not know.
 	short bool
@@ -40,8 +55,13 @@ var shapes = [256]shape{
 	MpiCollectiveBegin: {"", false}, MpiCollectiveEnd: {"bcnNN", false},
 	CallingContextEnter: {"x", false}, CallingContextLeave: {"x", false},
 	NonBlockingCollectiveRequest: {"N", false}, NonBlockingCollectiveComplete: {"bcnNNN", false},
-	CommCreate: {"c", false},
-	24:         {"n", true}, 28: {"N", true}, 29: {"N", true}, 30: {"N", true}, // of OpenMP, in OTF2 1.0
+	CommCreate: {"c", false}, CommDestroy: {"c", false},
+	RmaWinCreate: {"w", false}, RmaWinDestroy: {"w", false}, RmaCollectiveBegin: {"", false}, RmaCollectiveEnd: {"bnwnNN", false},
+	RmaPut: {"wnNN", false}, RmaGet: {"wnNN", false}, RmaAtomic: {"wnbNNN", false},
+	RmaOpCompleteNonBlocking: {"wN", false}, RmaOpCompleteRemote: {"wN", false},
+	IoCreateHandle: {"hb", false}, IoDestroyHandle: {"h", false}, IoOperationBegin: {"hbnNN", false},
+	IoOperationIssued: {"hN", false}, IoOperationComplete: {"hNN", false},
+	24: {"n", true}, 28: {"N", true}, 29: {"N", true}, 30: {"N", true}, // of OpenMP, in OTF2 1.0
 }
 
 // Event is an event of a location. It is valid until the next one is read.
@@ -177,6 +197,10 @@ func (r *EventReader) fields(letters string, c *cursor) {
 			v = l.maps[mapRegion].global(c.u32())
 		case 'c':
 			v = l.maps[mapComm].global(c.u32())
+		case 'w':
+			v = l.maps[mapWindow].global(c.u32())
+		case 'h':
+			v = l.maps[mapHandle].global(c.u32())
 		case 'x':
 			v = r.regionOf(l.maps[mapContext].global(c.u32()))
 		}

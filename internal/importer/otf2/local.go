@@ -19,8 +19,10 @@ const (
 	mapAttribute = 1
 	mapRegion    = 3
 	mapComm      = 6
+	mapWindow    = 8
 	mapSource    = 9
 	mapContext   = 10
+	mapHandle    = 13
 )
 
 // idMap maps the numbers of a location to global ones: all, or those that differ.

@@ -127,6 +127,107 @@ def expect(c, records, notes):
             notes["collectives"] += 1
 
 
+PUTS, GETS = {"MPI_Put", "MPI_Rput"}, {"MPI_Get", "MPI_Rget"}
+ATOMICS = {"MPI_Accumulate": "ACCUMULATE", "MPI_Raccumulate": "ACCUMULATE", "MPI_Fetch_and_op": "FETCH_AND_ADD", "MPI_Compare_and_swap": "COMPARE_AND_SWAP",
+           "MPI_Get_accumulate": "FETCH_AND_ADD", "MPI_Rget_accumulate": "FETCH_AND_ADD"}
+LOCKS, UNLOCKS = {"MPI_Win_lock", "MPI_Win_lock_all"}, {"MPI_Win_unlock", "MPI_Win_unlock_all"}
+WINDOWS = {"MPI_Win_create": "CREATE_HANDLE", "MPI_Win_create_dynamic": "CREATE_HANDLE", "MPI_Win_allocate": "CREATE_HANDLE_AND_ALLOCATE",
+           "MPI_Win_allocate_shared": "CREATE_HANDLE_AND_ALLOCATE", "MPI_Win_fence": "BARRIER", "MPI_Win_free": ""}
+accesses = {}  # by rank, window and id: target, and whether the access is complete at the origin
+
+
+def one(records, kind, c):
+    """The only record of a kind in a call."""
+    found = [r for r, _ in records if type(r).__name__ == kind]
+    if len(found) != 1:
+        differ("%d records %s" % (len(found), kind), c)
+        return None
+    return found[0]
+
+
+def expect_rma(c, records, notes):
+    """Compares the records of one-sided accesses inside a call with its arguments."""
+    a, op, rank = c["args"], c["op"], c["rank"]
+    kinds = {type(r).__name__ for r, _ in records}
+    if op in PUTS or op in GETS or op in ATOMICS:
+        r = one(records, "RmaPut" if op in PUTS else "RmaGet" if op in GETS else "RmaAtomic", c)
+        if r is None:
+            return
+        n = a.get("origin_count", 1) * SIZES.get(a.get("origin_datatype", a.get("datatype")), 0)
+        if r.win.name != a["win"] or r.remote != a["target_rank"]:
+            differ("access", r, c)
+        if op in ATOMICS:
+            if str(r.type).split(".")[-1] != (ATOMICS[op] if a.get("op") != "MPI_REPLACE" or "etch" not in op and "et_" not in op else "SWAP") or r.bytes_sent != n:
+                differ("atomic access", r, c)
+        elif r.bytes != n:
+            differ("bytes of an access", r, c)
+        accesses[rank, r.win.name, r.matching_id] = [r.remote, False]
+        notes["accesses"] += 1
+    elif op in LOCKS:
+        r = one(records, "RmaRequestLock", c)
+        shared = op == "MPI_Win_lock_all" or a["lock_type"] == "MPI_LOCK_SHARED"
+        if r and (r.win.name != a["win"] or r.remote != a.get("rank", 2**32 - 1) or str(r.lock_type).endswith("SHARED") != shared):
+            differ("lock", r, c)
+    elif op in WINDOWS:
+        r = one(records, "RmaCollectiveEnd", c)
+        one(records, "RmaCollectiveBegin", c)
+        if r and WINDOWS[op] not in str(r.collective_op) or r and op != "MPI_Win_fence" and str(r.collective_op).split(".")[-1] not in (WINDOWS[op], "DESTROY_HANDLE", "DESTROY_HANDLE_AND_DEALLOCATE"):
+            differ("collective call on a window", r, c)
+    elif op in UNLOCKS:
+        one(records, "RmaReleaseLock", c)
+    elif op in ("MPI_Win_start", "MPI_Win_post", "MPI_Win_complete", "MPI_Win_wait"):
+        one(records, "RmaGroupSync", c)
+    elif any(k.startswith("Rma") and not k.startswith("RmaOp") and k != "RmaGroupSync" and k != "RmaSync" for k in kinds):
+        differ("records of accesses", kinds, c)
+    for r, _ in records:
+        if type(r).__name__ == "RmaOpCompleteNonBlocking":
+            x = accesses[rank, r.win.name, r.matching_id]
+            if x[1]:
+                differ("an access is complete twice", r, c)
+            x[1] = True
+        elif type(r).__name__ == "RmaOpCompleteRemote":
+            target, here = accesses.pop((rank, r.win.name, r.matching_id))
+            if not here or a.get("rank", target) != target:
+                differ("an access is complete at another target", r, c)
+    everywhere = op in ("MPI_Win_fence", "MPI_Win_unlock_all", "MPI_Win_flush_all", "MPI_Win_complete", "MPI_Win_free")
+    if everywhere or op in ("MPI_Win_unlock", "MPI_Win_flush"):
+        left = [k for k, v in accesses.items() if k[:2] == (rank, a["win"]) and (everywhere or v[0] == a["rank"])]
+        if left:
+            differ("incomplete accesses", left, c)
+
+
+halves = {}  # operations on files that are in progress, by rank and id
+
+
+def expect_io(c, records, notes):
+    """Compares the records of operations on files inside a call with its arguments."""
+    a, op, rank = c["args"], c["op"], c["rank"]
+    reads, writes = "read" in op, "write" in op
+    if op == "MPI_File_open":
+        r = one(records, "IoCreateHandle", c)
+        if r and (r.handle.file.name != a["filename"] or r.handle.name != c["out"]["fh"]):
+            differ("file", r, c)
+    elif op == "MPI_File_close":
+        one(records, "IoDestroyHandle", c)
+    elif op in ("MPI_File_seek", "MPI_File_seek_shared"):
+        r = one(records, "IoSeek", c)
+        if r and r.offset_request != a["offset"]:
+            differ("seek", r, c)
+    elif op.startswith("MPI_File_") and op.endswith("_end"):
+        one(records, "IoOperationComplete", c)
+    elif op.startswith("MPI_File_") and (reads or writes):
+        r = one(records, "IoOperationBegin", c)
+        if r and (r.handle.name != a["fh"] or str(r.mode).endswith("READ") != reads or r.bytes_request != size(a)):
+            differ("operation on a file", r, c)
+        halves[rank, r.matching_id] = r.handle.name
+        later = op.endswith("_begin") or op.startswith("MPI_File_i")
+        one(records, "IoOperationIssued" if later else "IoOperationComplete", c)
+        notes["operations on files"] += 1
+    for r, _ in records:
+        if type(r).__name__ == "IoOperationComplete" and halves.pop((rank, r.matching_id), None) != r.handle.name:
+            differ("complete, but not begun", r, c)
+
+
 def attributes(event):
     return {k.name: v for k, v in (event.attributes or {}).items()}
 
@@ -146,6 +247,9 @@ def check(c, enter, leave, records, notes, inner):
     if abs(enter.time - shift - c["t0"]) > rounded or abs(leave.time - shift - c["t1"]) > rounded:
         differ("times", enter.time - shift, leave.time - shift, c)
     expect(c, records, notes)
+    if "error" not in c["out"]:
+        expect_rma(c, records, notes)
+        expect_io(c, records, notes)
 
 
 class Location:
@@ -196,5 +300,7 @@ with otf2.reader.open(archive) as trace:
         if here.stack or here.next < len(calls[key]):
             differ("incomplete", location, here.next, len(calls[key]), here.stack)
         notes["calls"] += here.next
+if accesses or halves:
+    differ("incomplete", accesses, halves)
 print(json.dumps(notes))
 sys.exit(wrong > 0)
