@@ -80,7 +80,7 @@ func (r *Run) groupsOf(n int) ([]*readGroup, error) {
 	if r.decoded.groups != nil && bytes.Equal(code, r.decoded.code) {
 		return r.decoded.groups, nil
 	}
-	groups, err := decodeEvents(code, r.features&featurePathCode != 0)
+	groups, err := decodeEvents(code, r.features)
 	if err != nil {
 		return nil, &CorruptError{Section: section, Offset: r.blocks[n].Offset, Cause: err}
 	}

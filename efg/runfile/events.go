@@ -31,6 +31,7 @@ type eventNode struct {
 	again        uint64      // number of earlier nodes of its stream with the same content
 	attrs        []eventAttr
 	key          uint64 // of all this
+	place        uint64 // see placeOf
 }
 
 // eventWord is a token, or a word that has none.
@@ -60,6 +61,7 @@ type eventGraph struct {
 	counted []pollNode
 	visits  []uint32 // of each event: its node
 	values  []uint64 // of the events' attributes, vectors followed by their elements
+	list    *defList // of its process, if words are as in the block
 }
 
 // pollNode is a node of counted polls: its number, and how many there were.
@@ -85,6 +87,7 @@ type eventCoder struct {
 	total        int                // events of the block
 	defs         defOrder
 	paths        bool // call paths are coded in their own way
+	byPath       bool // and graphs name them by their numbers in the block
 
 	// All events so far, of all streams.
 	visits []uint32 // numbers in known
@@ -109,6 +112,9 @@ type eventCoder struct {
 	ident       uint64                 // the last one
 	requests    requestOrder
 	recent      recency
+	list        *defList  // of its process
+	newestPath  int       // number of its definition there
+	places      [3]uint64 // of the last events
 }
 
 // recency has the nodes of a stream with a header in the order of their last events, the latest first.
@@ -191,24 +197,27 @@ func (e *eventCoder) failf(format string, args ...any) {
 
 // Kinds of values, each with its own mixer.
 const (
-	kindNode       = iota
-	kindWord       // kindWord + class of a word of a new node
-	kindForm       = kindWord + wordClasses
-	kindHeader     = kindForm + 1
-	kindOld        = kindHeader + 1
-	kindElem       = kindOld + 1
-	kindValue      = kindElem + 4 // kindValue + 8 * form + word, up to 7
-	kindDef        = kindValue + 32
-	kindDefCount   = kindDef + 1
-	kindDefText    = kindDefCount + 1
-	kindDefElem    = kindDefText + 1
-	kindDefWide    = kindDefElem + 1
-	kindDefWord    = kindDefWide + 1 // kindDefWord + kind of definition, up to 11
-	kindPathUp     = kindDefWord + 12
-	kindPathRoot   = kindPathUp + 1
-	kindPathSite   = kindPathRoot + 1
-	kindPathModule = kindPathSite + 1
-	kindPathOffset = kindPathModule + 1
+	kindNode         = iota
+	kindWord         // kindWord + class of a word of a new node
+	kindForm         = kindWord + wordClasses
+	kindHeader       = kindForm + 1
+	kindOld          = kindHeader + 1
+	kindElem         = kindOld + 1
+	kindValue        = kindElem + 4 // kindValue + 8 * form + word, up to 7
+	kindDef          = kindValue + 32
+	kindDefCount     = kindDef + 1
+	kindDefText      = kindDefCount + 1
+	kindDefElem      = kindDefText + 1
+	kindDefWide      = kindDefElem + 1
+	kindDefWord      = kindDefWide + 1 // kindDefWord + kind of definition, up to 11
+	kindPathUp       = kindDefWord + 12
+	kindPathRoot     = kindPathUp + 1
+	kindPathSite     = kindPathRoot + 1
+	kindPathModule   = kindPathSite + 1
+	kindPathOffset   = kindPathModule + 1
+	kindPathDistance = kindPathOffset + 1
+	kindPathFar      = kindPathDistance + 1
+	kindPathParent   = kindPathFar + 1
 )
 
 // Contexts, which distinguish what is otherwise equal.
@@ -269,7 +278,9 @@ func (e *eventCoder) graph(g *eventGraph) *eventGraph {
 		}
 	}
 	if !encoding {
-		e.collect(g, n)
+		if e.collect(g, n); e.byPath {
+			g.list = e.list
+		}
 	}
 	e.counted(g)
 	return g
@@ -303,6 +314,7 @@ func (e *eventCoder) begin() {
 	e.tags, e.ident, e.newest = map[uint64]*[2]uint64{}, 0, 0
 	e.ofClass = [wordClasses][2]uint64{}
 	e.recent = recency{first: map[uint64]int{}}
+	e.newestPath, e.places = -1, [3]uint64{}
 	e.requests = requestOrder{number: map[uint64]int{}, at: -1}
 }
 
@@ -324,6 +336,8 @@ func (e *eventCoder) note(node uint32, hash uint64, values []uint64) {
 	e.values = append(e.values, values...)
 	copy(e.lastHeaders[1:], e.lastHeaders[:])
 	e.lastHeaders[0] = e.known[node].header
+	copy(e.places[1:], e.places[:])
+	e.places[0] = e.known[node].place
 	copy(e.before[1:], e.before[:])
 	e.before[0] = e.known[node].key
 	copy(e.events[1:], e.events[:])
@@ -566,6 +580,7 @@ func (e *eventCoder) counted(g *eventGraph) {
 		}
 		if header = e.header(header); e.err == nil {
 			e.content(x.node, given.node, header)
+			e.named(x.node)
 		}
 		if e.c.Overrun() {
 			e.failf("they end early")

@@ -11,12 +11,18 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// encodeEvents returns the code of an event block of these groups of definitions and graphs. If paths is
-// set, call paths are coded in their own way.
-func encodeEvents(groups []*readGroup, paths bool) ([]byte, error) {
+// eventGroup is a group of an event block.
+type eventGroup struct {
+	*readGroup
+	lists []int // of a graph's members: number of the list of their process in the block, -1: it is not there
+}
+
+// encodeEvents returns the code of an event block of these groups of definitions and graphs, in a file with
+// these features.
+func encodeEvents(groups []eventGroup, features uint32) ([]byte, error) {
 	begin := beginning()
 	e := begin.coder(begin.state.Encoder())
-	e.paths = paths
+	e.setFeatures(features)
 	defer e.c.Close()
 	if err := e.groups(groups); err != nil {
 		return nil, err
@@ -24,8 +30,14 @@ func encodeEvents(groups []*readGroup, paths bool) ([]byte, error) {
 	return e.c.Finish(), nil
 }
 
+// setFeatures says how call paths are coded.
+func (e *eventCoder) setFeatures(features uint32) {
+	e.paths = features&featurePathCode != 0
+	e.byPath = e.paths && features&featurePathGraphs != 0
+}
+
 // groups encodes groups.
-func (e *eventCoder) groups(groups []*readGroup) error {
+func (e *eventCoder) groups(groups []eventGroup) error {
 	e.c.Number(mix.Hash(ctxMembers, 1), uint64(len(groups)))
 	for _, p := range groups {
 		e.c.Number(mix.Hash(ctxMembers, 2), p.members)
@@ -40,7 +52,7 @@ func (e *eventCoder) groups(groups []*readGroup) error {
 }
 
 // member encodes a member of a group.
-func (e *eventCoder) member(p *readGroup, m uint64) error {
+func (e *eventCoder) member(p eventGroup, m uint64) error {
 	if p.kind == recordDefs {
 		list, err := p.definitions(m)
 		if err != nil {
@@ -53,15 +65,19 @@ func (e *eventCoder) member(p *readGroup, m uint64) error {
 	if err != nil {
 		return err
 	}
+	if e.byPath {
+		e.listOf(p.lists[m])
+		e.inBlock(g)
+	}
 	e.graph(g)
 	return e.err
 }
 
 // decodeEvents reads what encodeEvents wrote.
-func decodeEvents(code []byte, paths bool) ([]*readGroup, error) {
+func decodeEvents(code []byte, features uint32) ([]*readGroup, error) {
 	begin := beginning()
 	e := begin.coder(begin.state.Decoder(code))
-	e.paths = paths
+	e.setFeatures(features)
 	defer e.c.Close()
 	return e.readGroups()
 }
@@ -109,6 +125,9 @@ func (e *eventCoder) record(graph bool) (*record, error) {
 			return nil, e.err
 		}
 		return recordOf(list), nil
+	}
+	if e.byPath {
+		e.listOf(-1)
 	}
 	g := e.graph(nil)
 	if e.err != nil {
@@ -280,7 +299,7 @@ func (g *eventGraph) record() (*record, error) {
 	f := &flatten{record{kind: recordGraph, shape: []uint64{uint64(len(nodes))}}}
 	for i := range nodes {
 		nodes[i].end()
-		nodes[i].flatten(f)
+		nodes[i].flatten(f, g.list)
 	}
 	f.key = keyOf(f.kind, f.shape)
 	return &f.record, nil
@@ -370,8 +389,8 @@ func (n *rebuilt) end() {
 	n.length = 0
 }
 
-// flatten adds the node to a record, as flattenGraph does.
-func (n *rebuilt) flatten(f *flatten) {
+// flatten adds the node to a record, as flattenGraph does, with words as the list of its process has them.
+func (n *rebuilt) flatten(f *flatten, list *defList) {
 	flags := uint64(0)
 	if len(n.counts) > 0 {
 		flags = nodeCounts
@@ -386,7 +405,8 @@ func (n *rebuilt) flatten(f *flatten) {
 		f.shape = append(f.shape, uint64(n.edges[i].to))
 	}
 	for i := range n.words {
-		f.eventWord(&n.words[i])
+		w := list.inList(n.words[i])
+		f.eventWord(&w)
 	}
 	if signature.Header(n.header).Counted() {
 		f.number(n.polls)

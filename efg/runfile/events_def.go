@@ -32,6 +32,13 @@ const (
 	ctxDefElemBelowAfter
 )
 
+// Contexts of own requests among elements, after those of call paths.
+const (
+	ctxDefOwn = ctxPathFar + 1 + iota
+	ctxDefOwnNode
+	ctxDefOwnSlot
+)
+
 // definitions codes a list.
 func (e *eventCoder) definitions(given []eventDef) []eventDef {
 	o := &e.defs
@@ -39,6 +46,7 @@ func (e *eventCoder) definitions(given []eventDef) []eventDef {
 	n := e.c.Number(mix.Hash(ctxDef, ctxDefCount), uint64(len(given)))
 	o.begun, o.match, o.matched, o.kinds, o.own = len(o.all), 0, 0, [3]uint64{}, nil
 	o.path.begin()
+	o.request = 0
 	for i := uint64(0); i < n && e.err == nil; i++ {
 		var d eventDef
 		if e.c.Encoding() {
@@ -47,7 +55,9 @@ func (e *eventCoder) definitions(given []eventDef) []eventDef {
 		o.add(e.definition(&d))
 		e.countDef(1)
 	}
-	return o.all[o.begun:]
+	list := o.all[o.begun:]
+	o.path.end(list)
+	return list
 }
 
 // countDef counts definitions, their words, and elements of vectors, which are bounded like the
@@ -318,5 +328,28 @@ func (x *defCoder) element(k int, v uint64) uint64 {
 			guesses[11] = mix.Guess{Value: p[0] + below - x.last.elems[k-1], Sure: 1}
 		}
 	}
-	return x.c.Value(kindDefElem, guesses, mix.Hash(ctxDef, ctxDefElem, form), p[0], v)
+	rest := mix.Hash(ctxDef, ctxDefElem, form)
+	if !x.byPath {
+		return x.c.Value(kindDefElem, guesses, rest, p[0], v)
+	}
+	return x.c.ValueOr(kindDefElem, guesses, v, func(v uint64) uint64 {
+		if !x.c.Bit(mix.Hash(ctxDef, ctxDefOwn, form), isOwn(v)) {
+			return x.c.Value(kindDefElem, nil, rest, p[0], v)
+		}
+		return x.ownRequest(v)
+	})
+}
+
+// isOwn reports whether an element is the token of an own request: other numbers may look like one.
+func isOwn(v uint64) bool { return v&7 == token.Own && token.Pair(token.Unpair(v>>3)) == v>>3 }
+
+// ownRequest codes the token of an own request: its node, which is near that of the one before in the list, and
+// the slot.
+func (x *defCoder) ownRequest(v uint64) uint64 {
+	last := &x.defs.request
+	node, slot := token.Unpair(v >> 3)
+	node = *last + uint64(block.Unzigzag(x.c.Number(mix.Hash(ctxDef, ctxDefOwnNode), block.Zigzag(int64(node-*last)))))
+	slot = x.c.Number(mix.Hash(ctxDef, ctxDefOwnSlot), slot)
+	*last = node
+	return token.Of(token.Own, token.Pair(node, slot))
 }

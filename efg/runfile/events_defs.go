@@ -124,6 +124,7 @@ type defOrder struct {
 	text    uint64            // the last one
 	own     []uint64          // of the current list: the definitions' own words that are known, else 0
 	size    uint64            // definitions, their words, and elements of vectors
+	request uint64            // node of the last own request in the current list that was spelled out
 	path    pathOrder
 }
 

@@ -54,6 +54,10 @@ func (e *eventCoder) header(header uint64) uint64 {
 		{Context: mix.Hash(ctxHeader, 5, e.before[0], e.before[1])},
 		{Context: mix.Hash(ctxHeader, 6, uint64(len(e.local)))},
 	}
+	if p := &e.places; e.byPath {
+		guesses = append(guesses, mix.Guess{Context: mix.Hash(ctxHeader, 7, p[0])}, mix.Guess{Context: mix.Hash(ctxHeader, 8, p[0], p[1])},
+			mix.Guess{Context: mix.Hash(ctxHeader, 9, p[0], p[1], p[2])})
+	}
 	number := e.c.Value(kindHeader, guesses, mix.Hash(ctxHeader, b[0]), 0, e.headerNumber[header])
 	switch {
 	case number == 0:

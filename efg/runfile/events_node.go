@@ -65,8 +65,11 @@ func (e *eventCoder) unexpected(g *eventGraph, actual int, known uint64) (_ uint
 		}
 	}
 	header = e.header(header)
-	b := &e.before
-	back = e.c.Value(kindOld, []mix.Guess{{Context: mix.Hash(ctxOld, header)}, {Context: mix.Hash(ctxOld, header, b[0])}}, mix.Hash(ctxOld, header), 0, back)
+	guesses := []mix.Guess{{Context: mix.Hash(ctxOld, header)}, {Context: mix.Hash(ctxOld, header, e.before[0])}}
+	if p := &e.places; e.byPath {
+		guesses = append(guesses, mix.Guess{Context: mix.Hash(ctxOld, 2, header, p[0])}, mix.Guess{Context: mix.Hash(ctxOld, 3, header, p[0], p[1])})
+	}
+	back = e.c.Value(kindOld, guesses, mix.Hash(ctxOld, header), 0, back)
 	if back > 0 {
 		k := e.recent.at(back, header)
 		if k < 0 || e.known[e.local[k]].header != header {
@@ -140,6 +143,7 @@ func (e *eventCoder) addLocal(k int) int {
 	e.local = append(e.local, k)
 	e.numberOf[k] = number
 	n := e.known[k]
+	e.named(n)
 	e.recent.add(n.header)
 	e.likes[n.content()]++
 	e.sites[n.site()] = n
@@ -174,7 +178,9 @@ func (e *eventCoder) newNode(g *eventGraph, actual int, header uint64) int {
 	if k, ok := e.byKey[n.key]; ok {
 		return e.addLocal(k) // known, but with other tokens of its words
 	}
-	e.attrsOf(n)
+	if e.attrsOf(n); e.byPath {
+		n.place = e.placeOf(n)
+	}
 	e.byKey[n.key] = len(e.known)
 	e.known = append(e.known, n)
 	return e.addLocal(len(e.known) - 1)
@@ -225,7 +231,7 @@ func (e *eventCoder) word(n, given *eventNode, k int, class uint8) {
 	if at > 0 {
 		callsite = n.words[0].token
 	}
-	next := token.Of(token.Def, e.newest+1)
+	next, second := e.nextDefs()
 	guesses := []mix.Guess{
 		{Context: mix.Hash(ctxWord, 4, h, i)},
 		{Context: mix.Hash(ctxWord, 5, h, i, callsite)},
@@ -236,8 +242,8 @@ func (e *eventCoder) word(n, given *eventNode, k int, class uint8) {
 		{None: true},
 		{None: true},
 		{Context: mix.Hash(ctxWord, 10, i, h&0xffff, uint64(len(e.local)))},
-		{Value: next, Sure: 1},
-		{Value: next + 8, Sure: 1},
+		{Value: token.Of(token.Def, next), Sure: 1},
+		{Value: token.Of(token.Def, second), Sure: 1},
 		{Value: c[0], Sure: 1},
 		{Value: c[1], Sure: 1},
 		{Context: mix.Hash(ctxWord, 12, uint64(class), c[0])},
@@ -248,6 +254,9 @@ func (e *eventCoder) word(n, given *eventNode, k int, class uint8) {
 		near = like.words[at].token
 		guesses[6] = mix.Guess{Value: near, Sure: 1}
 		guesses[7] = mix.Guess{Context: mix.Hash(ctxWord, 11, h, i, near)}
+	}
+	if e.byPath {
+		guesses, near = e.guessByPath(n, k, class, guesses, near)
 	}
 	w := eventWord{index: k}
 	if given != nil {
@@ -263,9 +272,36 @@ func (e *eventCoder) word(n, given *eventNode, k int, class uint8) {
 	e.seenWord(w.token, class)
 }
 
+// guessByPath adds to the guesses of word k of a new node what its call path, or that of the next new path, tells.
+func (e *eventCoder) guessByPath(n *eventNode, k int, class uint8, guesses []mix.Guess, near uint64) ([]mix.Guess, uint64) {
+	if k == 1 {
+		if next := e.nextPath(); next != 0 {
+			guesses[expertNext] = mix.Guess{Value: next, Sure: 1}
+			near = next
+		}
+		return guesses, near
+	}
+	w := n.callsite()
+	if w == nil {
+		return guesses, near
+	}
+	if p := e.pathOf(w.token); p != nil {
+		guesses[expertTwoBefore] = mix.Guess{Context: mix.Hash(ctxWord, 16, uint64(class), p.parent)}
+	}
+	return append(guesses, mix.Guess{Context: mix.Hash(ctxWord, 14, n.header, uint64(k), e.lastCall(w.token))}), near
+}
+
+// Experts on words of new nodes that call paths replace.
+const (
+	expertTwoBefore = 5
+	expertNext      = 9
+)
+
 // seenWord takes a token of a word of a new node for those that follow.
 func (e *eventCoder) seenWord(t uint64, class uint8) {
-	if t&7 == token.Def {
+	if t&7 == token.Def && t>>3&pathToken != 0 && e.byPath {
+		e.seenPath(t)
+	} else if t&7 == token.Def {
 		e.newest = max(e.newest, t>>3)
 	}
 	if c := &e.ofClass[class]; c[0] != t {

@@ -23,6 +23,10 @@ const (
 	ctxPathSite
 	ctxPathModule
 	ctxPathOffset
+	ctxPathParentOf
+	ctxPathSiteHow
+	ctxPathDistance
+	ctxPathFar
 )
 
 const (
@@ -52,10 +56,15 @@ type listedPath struct {
 type pathOrder struct {
 	sites  []callsite // of the block
 	number map[callsite]uint64
+	order  siteOrder
 	called map[uint64]uint64 // by callsite: what the function that it calls called last
 
+	all      []callPath        // the different ones of the block
+	numberOf map[uint64]uint64 // by id: number in all
+	lists    []*defList
+
 	// Of the current list.
-	paths   []listedPath      // by number of the definition, without id if that is no path
+	*defList
 	last    int               // number of the last one, -1: there is none
 	before  [2]uint64         // ids of the last two
 	modules map[uint64]uint64 // number of the last definition of each module
@@ -64,12 +73,15 @@ type pathOrder struct {
 }
 
 func newPathOrder() pathOrder {
-	return pathOrder{number: map[callsite]uint64{}, called: map[uint64]uint64{}}
+	return pathOrder{number: map[callsite]uint64{}, called: map[uint64]uint64{}, numberOf: map[uint64]uint64{},
+		order: siteOrder{ofModule: map[uint64][]rankedSite{}}, defList: &defList{}}
 }
 
 // begin begins a list.
 func (o *pathOrder) begin() {
-	o.paths, o.last, o.before = nil, -1, [2]uint64{}
+	o.defList = &defList{number: map[uint64]int{}}
+	o.lists = append(o.lists, o.defList)
+	o.last, o.before = -1, [2]uint64{}
 	o.modules, o.module, o.offsets = map[uint64]uint64{}, 0, map[uint64]uint64{}
 }
 
@@ -85,6 +97,13 @@ func (o *pathOrder) at(number int) listedPath {
 func (o *pathOrder) add(number int, p listedPath) {
 	o.paths = append(o.paths, make([]listedPath, number+1-len(o.paths))...)
 	o.paths[number] = p
+	n, ok := o.numberOf[p.id]
+	if !ok {
+		n = uint64(len(o.all))
+		o.numberOf[p.id] = n
+		o.all = append(o.all, p.callPath)
+	}
+	o.defList.number[n] = number
 	o.last, o.before = number, [2]uint64{p.id, o.before[0]}
 	o.called[o.at(p.below).site] = p.site
 }
@@ -181,10 +200,7 @@ func (x *defCoder) pathPlace(at *pathPlace) {
 	}
 	at.up = x.c.Value(kindPathUp, guesses, mix.Hash(ctxDef, ctxPathUp), 0, up)
 	if at.up == 0 {
-		at.below = int(min(x.c.Number(mix.Hash(ctxDef, ctxPathParent), uint64(at.below)), maxBlockValues))
-		if o.at(at.below).id == 0 {
-			x.failf("path below definition %d", at.below)
-		}
+		x.parent(at)
 	} else {
 		x.climb(at)
 	}
@@ -194,6 +210,42 @@ func (x *defCoder) pathPlace(at *pathPlace) {
 	root := mix.Hash(ctxDef, ctxPathRoot)
 	if at.root = x.c.Value(kindPathRoot, []mix.Guess{{Context: root}}, root, 0, at.root); at.root != 0 && at.root&7 != token.Const {
 		x.failf("path below token %d", at.root)
+	}
+}
+
+// parent codes the parent of a path that is not below the last one.
+func (x *defCoder) parent(at *pathPlace) {
+	if o := &x.defs.path; x.byPath {
+		last := o.at(o.last)
+		guesses := []mix.Guess{
+			{Context: mix.Hash(ctxDef, ctxPathParentOf, 1, last.id)},
+			{Context: mix.Hash(ctxDef, ctxPathParentOf, 2, last.site)},
+			{Context: mix.Hash(ctxDef, ctxPathParentOf, 3, last.site, o.at(last.below).site)},
+			{None: true},
+		}
+		if like := x.likePath(); like != nil {
+			guesses[3] = mix.Guess{Value: like.parent, Sure: x.defs.sure()}
+		}
+		id := x.c.ValueOr(kindPathParent, guesses, o.at(at.below).id, func(uint64) uint64 {
+			x.listedParent(at)
+			return o.at(at.below).id
+		})
+		n, ok := o.defList.number[o.numberOf[id]]
+		if !ok || o.at(n).id != id {
+			x.failf("path below one that is not in the list")
+			n = -1
+		}
+		at.below = n
+		return
+	}
+	x.listedParent(at)
+}
+
+// listedParent codes a path's parent by its number in the list.
+func (x *defCoder) listedParent(at *pathPlace) {
+	at.below = int(min(x.c.Number(mix.Hash(ctxDef, ctxPathParent), uint64(at.below)), maxBlockValues))
+	if x.defs.path.at(at.below).id == 0 {
+		x.failf("path below definition %d", at.below)
 	}
 }
 
@@ -259,7 +311,11 @@ func (x *defCoder) pathSite(at *pathPlace, given *eventDef) uint64 {
 	if like := x.likePath(); like != nil {
 		guesses[7] = mix.Guess{Value: like.site, Sure: x.defs.sure()}
 	}
-	known = x.c.Value(kindPathSite, guesses, mix.Hash(ctxDef, ctxPathSite), 0, known)
+	if x.byPath {
+		known = x.siteNear(at, guesses, known)
+	} else {
+		known = x.c.Value(kindPathSite, guesses, mix.Hash(ctxDef, ctxPathSite), 0, known)
+	}
 	switch {
 	case known == 0:
 		return x.newCallsite(at, site)
@@ -271,6 +327,33 @@ func (x *defCoder) pathSite(at *pathPlace, given *eventDef) uint64 {
 		}
 	}
 	return known
+}
+
+// siteNear codes the number of a callsite, or 0 of a new one: if it is not guessed, by how many others are between it
+// and one in the same function.
+func (x *defCoder) siteNear(at *pathPlace, guesses []mix.Guess, site uint64) uint64 {
+	o := &x.defs.path
+	near, how := at.sibling, uint64(0)
+	if near == 0 {
+		near, how = o.called[o.at(at.below).site], 1
+	}
+	if near == 0 {
+		how = 2
+	}
+	guesses = append(guesses, mix.Guess{Context: mix.Hash(ctxDef, ctxPathSiteHow, how)})
+	return x.c.ValueOr(kindPathSite, guesses, site, func(site uint64) uint64 {
+		if near != 0 {
+			context := mix.Hash(ctxDef, ctxPathDistance, how)
+			d := block.Unzigzag(x.c.Value(kindPathDistance, nil, context, 0, block.Zigzag(o.between(near, site))))
+			if d != 0 {
+				if site = o.beyond(near, d); site == 0 {
+					x.failf("callsite %d after one of %d", d, len(o.sites))
+				}
+				return site
+			}
+		}
+		return x.c.Value(kindPathFar, nil, mix.Hash(ctxDef, ctxPathFar, how), 0, site)
+	})
 }
 
 // newCallsite codes a callsite that is new in the block, and returns its number.
@@ -292,6 +375,7 @@ func (x *defCoder) newCallsite(at *pathPlace, site callsite) uint64 {
 	o.offsets[site.module] = site.offset
 	o.sites = append(o.sites, site)
 	o.number[site] = uint64(len(o.sites))
+	o.order.add(site, uint64(len(o.sites)))
 	return uint64(len(o.sites))
 }
 

@@ -152,31 +152,31 @@ func TestChangedEventBlocks(t *testing.T) {
 		r := openBytes(t, data)
 		ref := blocksOfKind(t, data, blockEvents)[0]
 		t.Run(name, func(t *testing.T) {
-			changedEvents(t, data[ref.Offset+1:ref.Offset+ref.Length-8], r.features&featurePathCode != 0)
+			changedEvents(t, data[ref.Offset+1:ref.Offset+ref.Length-8], r.features)
 		})
 	}
 }
 
-func changedEvents(t *testing.T, code []byte, paths bool) {
-	if _, err := decodeEvents(code, paths); err != nil {
+func changedEvents(t *testing.T, code []byte, features uint32) {
+	if _, err := decodeEvents(code, features); err != nil {
 		t.Fatal(err)
 	}
 	refused := 0
 	for i := 0; i < len(code); i += max(len(code)/150, 1) {
 		changed := bytes.Clone(code)
 		changed[i] ^= 1 << (i % 8)
-		if _, err := decodeEvents(changed, paths); err != nil {
+		if _, err := decodeEvents(changed, features); err != nil {
 			refused++
 		}
 		// the last bytes may be missing: only the block's checksum notices
-		if _, err := decodeEvents(code[:i], paths); err == nil && i < len(code)-4 {
+		if _, err := decodeEvents(code[:i], features); err == nil && i < len(code)-4 {
 			t.Errorf("%d of %d bytes are read", i, len(code))
 		}
 	}
 	if refused == 0 {
 		t.Error("no change was noticed")
 	}
-	if _, err := decodeEvents(append(bytes.Clone(code), 1, 2, 3, 4, 5, 6), paths); err == nil || !strings.Contains(err.Error(), "bytes after") {
+	if _, err := decodeEvents(append(bytes.Clone(code), 1, 2, 3, 4, 5, 6), features); err == nil || !strings.Contains(err.Error(), "bytes after") {
 		t.Errorf("with more bytes: %v", err)
 	}
 }
@@ -225,11 +225,12 @@ func FuzzEvents(f *testing.F) {
 		f.Fatal(err)
 	}
 	for _, ref := range blocksOfKind(f, b.Bytes(), blockEvents) {
-		f.Add(b.Bytes()[ref.Offset+1:ref.Offset+ref.Length-8], false)
-		f.Add(b.Bytes()[ref.Offset+1:ref.Offset+ref.Length-8], true)
+		f.Add(b.Bytes()[ref.Offset+1:ref.Offset+ref.Length-8], uint32(0))
+		f.Add(b.Bytes()[ref.Offset+1:ref.Offset+ref.Length-8], uint32(featurePathCode))
+		f.Add(b.Bytes()[ref.Offset+1:ref.Offset+ref.Length-8], uint32(featurePathCode|featurePathGraphs))
 	}
-	f.Fuzz(func(t *testing.T, code []byte, paths bool) {
-		groups, err := decodeEvents(code, paths)
+	f.Fuzz(func(t *testing.T, code []byte, features uint32) {
+		groups, err := decodeEvents(code, features)
 		if err != nil {
 			return
 		}
@@ -243,4 +244,27 @@ func FuzzEvents(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Graphs are those that were given if the lists of their processes are not in the event block, too.
+func TestCallPathsWithoutTheirLists(t *testing.T) {
+	r := openBytes(t, encode(t, []*efg.Process{pathProcess(t, 0, 3, 1), pathProcess(t, 2, 3, 1)}, Meta{CallPath: 9}))
+	for _, without := range []bool{false, true} {
+		var groups []eventGroup
+		for n := range r.groups {
+			p, err := r.group(n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case p.kind == recordGraph:
+				groups = append(groups, eventGroup{p, slices.Repeat([]int{-1}, int(p.members))})
+			case p.kind == recordDefs && !without:
+				groups = append(groups, eventGroup{readGroup: p})
+			}
+		}
+		if _, err := encodeChecked(groups, r.features); err != nil {
+			t.Errorf("without lists %v: %v", without, err)
+		}
+	}
 }

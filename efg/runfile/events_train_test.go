@@ -18,7 +18,7 @@ func TestExamples(t *testing.T) {
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no examples: %v", err)
 	}
-	var groups []*readGroup
+	var groups []eventGroup
 	for _, path := range paths {
 		r, err := OpenRun(path)
 		if err != nil {
@@ -30,7 +30,7 @@ func TestExamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			groups = append(groups, p)
+			groups = append(groups, eventGroup{readGroup: p})
 		}
 	}
 	var b eventStart

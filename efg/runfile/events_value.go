@@ -30,7 +30,8 @@ func (e *eventCoder) value(n *eventNode, number int, a *eventAttr, hash, want ui
 	switch {
 	case a.form == signature.IdentForm:
 		guesses[11] = mix.Guess{Value: e.ident, Sure: 2}
-		guesses[12] = mix.Guess{Value: 2*e.newest + 2, Sure: 3}
+		next, _ := e.nextDefs()
+		guesses[12] = mix.Guess{Value: 2 * next, Sure: 3}
 	case a.tag:
 		t := e.tag(n)
 		guesses[11] = mix.Guess{Value: t[0], Sure: 2}

@@ -1,7 +1,9 @@
 package runfile
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 
 	"github.com/efg-tools/efg/efg/block"
 	"github.com/efg-tools/efg/efg/seq"
@@ -56,9 +58,42 @@ func (rw *runWriter) beginGraphs() error {
 	if err := rw.endGroup(); err != nil || len(rw.aside) == 0 {
 		return err
 	}
+	lists := rw.listsOfGraphs()
 	rw.eventCode = make(chan decodedEvents, 1)
-	go func() { rw.eventCode <- eventBlock(rw.aside, rw.features&featurePathCode != 0) }()
+	go func() { rw.eventCode <- eventBlock(rw.aside, lists, rw.features) }()
 	return nil
+}
+
+// listsOfGraphs puts lists of definitions before the graphs that name them, and returns, of each group of
+// graphs, the numbers of its members' lists.
+func (rw *runWriter) listsOfGraphs() [][]int {
+	if rw.features&featurePathGraphs == 0 {
+		return make([][]int, len(rw.aside))
+	}
+	slices.SortStableFunc(rw.aside, func(a, b *openGroup) int { return cmp.Compare(a.kind, b.kind) })
+	lists := make([][]int, len(rw.aside))
+	firstOf, groupOf, n := map[int]int{}, map[int]int{}, 0
+	for i, p := range rw.aside {
+		if groupOf[p.id] = i; p.kind == recordDefs {
+			firstOf[p.id] = n
+			n += int(p.members)
+		}
+	}
+	taken := map[int]int{} // members of each group of lists
+	for i := range rw.procs {
+		p := &rw.procs[i]
+		list := -1
+		if first, ok := firstOf[int(p.defs)]; ok {
+			list = first + taken[int(p.defs)]
+			taken[int(p.defs)]++
+		}
+		for k := range p.Streams {
+			if g, ok := groupOf[p.Streams[k].group]; ok {
+				lists[g] = append(lists[g], list)
+			}
+		}
+	}
+	return lists
 }
 
 // Graphs of many events, and many definitions, are not coded as events if their columns are tiny
@@ -111,14 +146,14 @@ type decodedEvents struct {
 // eventBlock returns the event block of groups of graphs, or none if it is not smaller than their
 // columns or does not reproduce the graphs. A recorder writes no such graphs, but a file that was
 // made by other means may hold them.
-func eventBlock(groups []*openGroup, paths bool) decodedEvents {
-	var want []*readGroup
-	for _, p := range groups {
-		want = append(want, p.asRead()) // folds what the columns need folded, too
+func eventBlock(groups []*openGroup, lists [][]int, features uint32) decodedEvents {
+	var want []eventGroup
+	for i, p := range groups {
+		want = append(want, eventGroup{p.asRead(), lists[i]}) // folds what the columns need folded, too
 	}
 	size := make(chan int, 1)
 	go func() { size <- columnsSize(groups) }()
-	d, err := encodeChecked(want, paths)
+	d, err := encodeChecked(want, features)
 	if least := <-size; err != nil || len(d.code) >= least {
 		return decodedEvents{}
 	}
@@ -128,17 +163,17 @@ func eventBlock(groups []*openGroup, paths bool) decodedEvents {
 var errNotSame = errors.New("events of another graph")
 
 // encodeChecked is encodeEvents, and checks that decodeEvents reproduces the groups.
-func encodeChecked(want []*readGroup, paths bool) (d decodedEvents, err error) {
-	code, err := encodeEvents(want, paths)
+func encodeChecked(want []eventGroup, features uint32) (d decodedEvents, err error) {
+	code, err := encodeEvents(want, features)
 	if err != nil {
 		return d, err
 	}
-	got, err := decodeEvents(code, paths)
+	got, err := decodeEvents(code, features)
 	if err != nil || len(got) != len(want) {
 		return d, errors.Join(errNotSame, err)
 	}
 	for i := range want {
-		if err := sameGroup(got[i], want[i]); err != nil {
+		if err := sameGroup(got[i], want[i].readGroup); err != nil {
 			return d, err
 		}
 	}

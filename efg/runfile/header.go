@@ -32,7 +32,9 @@ const (
 	featureCounters = 1 << 11
 	// featureShared: nodes that differ in their call paths may share statistics.
 	featureShared = 1 << 12
-	features      = featurePending | featureEvents | featureMixed | featureTimes | featureUntimed | featurePaths | featurePathCode | featureCounters | featureShared
+	// featurePathGraphs: nodes in event blocks name call paths by their numbers in the block.
+	featurePathGraphs = 1 << 13
+	features          = featurePending | featureEvents | featureMixed | featureTimes | featureUntimed | featurePaths | featurePathCode | featureCounters | featureShared | featurePathGraphs
 	// unreleased are features that only versions between releases wrote.
 	unreleased = 1<<1 | 1<<2 | 1<<3 | 1<<4
 )
@@ -60,7 +62,7 @@ func (rw *runWriter) featuresOf(sources []source, meta *Meta) (f uint32) {
 	if rw.byEvents {
 		f |= featureEvents
 		if meta.CallPath > 0 {
-			f |= featurePathCode
+			f |= featurePathCode | featurePathGraphs
 		}
 	}
 	return f

@@ -43,6 +43,35 @@ func TestOldFiles(t *testing.T) {
 	}
 }
 
+// Call paths of a file whose graphs have the numbers of their process's definitions are what they were.
+func TestOldCallPaths(t *testing.T) {
+	want, err := os.ReadFile("testdata/paths/nested.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := filepath.Join(t.TempDir(), "again.efg")
+	if err := runfile.MergeRuns(again, []string{"testdata/paths/nested.efg"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"testdata/paths/nested.efg", again} {
+		r, err := runfile.OpenRun(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		if err := runfile.Validate(r); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		var got bytes.Buffer
+		if err := text.Dump(&got, r); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got.Bytes(), want) {
+			t.Errorf("%s reads as another text", path)
+		}
+	}
+}
+
 // The times of a file whose intervals are bins, in ns, are what they were.
 func TestOldTimes(t *testing.T) {
 	r, err := runfile.OpenRun("testdata/times/bins.efg")

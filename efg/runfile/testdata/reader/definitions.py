@@ -1,6 +1,7 @@
 """Lists of definitions in an event block, as efg/runfile/FORMAT.md specifies them."""
 
 import struct
+from bisect import insort
 
 from columns import M64, need, unzigzag, xxh64, zigzag
 from mixing import hash_of
@@ -8,9 +9,12 @@ from mixing import hash_of
 DEFINITION, VECTOR = 15, 2
 KIND, KIND_COUNT, KIND_TEXT, KIND_ELEM, KIND_WIDE, KIND_WORD = 80, 81, 82, 83, 84, 85
 KIND_UP, KIND_ROOT, KIND_SITE, KIND_MODULE, KIND_OFFSET = range(97, 102)
+KIND_DISTANCE, KIND_FAR, KIND_PARENT = range(102, 105)
+IN_BLOCK = 1 << 40
 COMMUNICATOR, WINDOW, FILE, SITE, MODULE, PATH = 6, 7, 8, 9, 10, 32
 (COUNT, KINDS, FLAGS, TEXT, WORD_COUNT, WORD, WORD_AFTER, WORD_AFTER_TWO, WORD_LIKE, WORD_OF_KIND, WORD_OF_LENGTH,
- WIDE, FORM, LENGTH, ELEM, ELEM_AT, ELEM_AT_AFTER, ELEM_BELOW, ELEM_BELOW_AFTER, PATH_KIND, UP, PARENT, ROOT, PATH_SITE, PATH_MODULE, OFFSET) = range(26)
+ WIDE, FORM, LENGTH, ELEM, ELEM_AT, ELEM_AT_AFTER, ELEM_BELOW, ELEM_BELOW_AFTER, PATH_KIND, UP, PARENT, ROOT, PATH_SITE, PATH_MODULE, OFFSET,
+ PARENT_OF, SITE_HOW, DISTANCE, FAR, OWN, OWN_NODE, OWN_SLOT) = range(33)
 
 
 def context(*values):
@@ -75,21 +79,39 @@ class NoPath:
     below, parent, site, id = -1, 0, 0, 0
 
 
+class List:
+    """What graphs need of a list: its paths, by their numbers in the block, and what may come next."""
+
+    def __init__(self, paths, number, definitions):
+        self.paths, self.number, self.leaves, last = paths, number, [], None
+        for i, path in sorted(paths.items()):
+            if last is not None and path.below != last:
+                self.leaves.append(last)
+            last = i
+        self.leaves += [last] if paths else []
+        self.others = [i for i, d in enumerate(definitions) if d.kind != SITE]
+
+
 class Definitions:
     """Decodes the lists of a block one after the other."""
 
     def __init__(self, block):
         self.b, self.all, self.of_kind, self.after, self.hash, self.text = block, [], {}, {}, 0, 0
         self.callsites, self.called = [], {}
+        self.in_order, self.ranked = {}, 0
+        self.different, self.number_of, self.lists = [], {}, []
 
     def list(self):
         self.c = self.b.c
         n = self.c.number(context(COUNT))
         self.begun, self.match, self.matched, self.kinds, self.own = len(self.all), 0, 0, [0, 0, 0], []
         self.paths, self.last_path, self.before, self.modules, self.new_module, self.offsets = {}, -1, [0, 0], {}, 0, {}
+        self.request, self.number = 0, {}
         for _ in range(n):
             self.add(self.definition())
-        return self.all[self.begun :]
+        found = self.all[self.begun :]
+        self.lists.append(List(self.paths, self.number, found))
+        return found
 
     def add(self, d):
         h = d.hash()
@@ -209,7 +231,17 @@ class Definitions:
             guesses[9:11] = context(ELEM_BELOW, d.form, last[k]), context(ELEM_BELOW_AFTER, d.form, last[k], a)
             if k > 0:
                 guesses[11] = a + last[k] - last[k - 1] & M64, 1
-        return self.value(KIND_ELEM, guesses, context(ELEM, d.form), a)
+        if not self.b.by_path:
+            return self.value(KIND_ELEM, guesses, context(ELEM, d.form), a)
+        return self.c.value_or(KIND_ELEM, guesses, lambda: self.spelled_element(d.form, a))
+
+    def spelled_element(self, form, near):
+        if not self.c.flag(context(OWN, form)):
+            return self.value(KIND_ELEM, [], context(ELEM, form), near)
+        self.request = self.request + unzigzag(self.c.number(context(OWN_NODE))) & M64
+        slot = self.c.number(context(OWN_SLOT))
+        pair = (self.request << 6 | slot) << 1 if slot < 64 else (self.request << 24 | slot) << 1 | 1
+        return (pair << 3 | 4) & M64
 
     def path(self, number):
         return self.paths.get(number, NoPath)
@@ -229,6 +261,10 @@ class Definitions:
         d.words = [(self.modules[module] << 3 | 2, 0), (zigzag(offset) << 3, 0)] + ([(below << 3 | 2, 0)] if below >= 0 else [(root, 0)] if root else [])
         self.last_path, self.before = len(self.all) - self.begun, [d.path.id, self.before[0]]
         self.paths[self.last_path] = d.path
+        if d.path.id not in self.number_of:
+            self.number_of[d.path.id] = len(self.different)
+            self.different.append(d.path)
+        self.number[self.number_of[d.path.id]] = self.last_path
         self.called[self.path(below).site] = site
         self.own.append(None)
         return d
@@ -249,11 +285,38 @@ class Definitions:
             guesses[5] = (found[0] + 1, min(self.matched, 15)) if found else None
         up = self.value(KIND_UP, guesses, context(UP))
         if up == 0:
-            below = self.c.number(context(PARENT))
-            need(below in self.paths, "path below no path")
-            return below, 0, 0
+            return self.parent() if self.b.by_path else self.listed_parent(), 0, 0
         need(up <= len(chain), "path above all calls")
         return chain[up - 1], up, self.path(chain[up - 2]).site if up > 1 else 0
+
+    def listed_parent(self):
+        below = self.c.number(context(PARENT))
+        need(below in self.paths, "path below no path")
+        return below
+
+    def parent(self):
+        last = self.path(self.last_path)
+        guesses = [context(PARENT_OF, 1, last.id), context(PARENT_OF, 2, last.site),
+                   context(PARENT_OF, 3, last.site, self.path(last.below).site), self.likely(self.like, lambda d: d.path.parent)]
+        found = self.c.value_or(KIND_PARENT, guesses, lambda: self.paths[self.listed_parent()].id)
+        need(self.number_of.get(found) in self.number, "path below one of another list")
+        return self.number[self.number_of[found]]
+
+    def site_near(self, parent, sibling, guesses):
+        near, how = sibling or self.called.get(parent, 0), 0 if sibling else 1
+        how = how if near else 2
+
+        def spelled():
+            if near:
+                d = unzigzag(self.value(KIND_DISTANCE, [], context(DISTANCE, how)))
+                if d:
+                    module, offset = self.callsites[near - 1]
+                    order = self.in_order.get(module, [])
+                    need((offset, near) in order and 0 <= order.index((offset, near)) + d < len(order), "callsite after another")
+                    return order[order.index((offset, near)) + d][1]
+            return self.value(KIND_FAR, [], context(FAR, how))
+
+        return self.c.value_or(KIND_SITE, guesses + [context(SITE_HOW, how)], spelled)
 
     def callsite(self, below, up, sibling):
         parent = self.path(below)
@@ -264,11 +327,18 @@ class Definitions:
             context(PATH_SITE, 6, self.before[0], up), context(PATH_SITE, 7, self.path(self.last_path).site, up),
             (self.like.path.site, min(self.matched, 15)) if self.like else None,
         ]
-        site = self.value(KIND_SITE, guesses, context(PATH_SITE))
+        if self.b.by_path:
+            site = self.site_near(parent.site, sibling, guesses)
+        else:
+            site = self.value(KIND_SITE, guesses, context(PATH_SITE))
         need(site <= len(self.callsites), "callsite of a path")
         if site == 0:
             self.callsites.append(self.new_callsite(parent.site, sibling))
             site = len(self.callsites)
+            if self.ranked < 1 << 14:
+                module, offset = self.callsites[-1]
+                insort(self.in_order.setdefault(module, []), (offset, site))
+                self.ranked += 1
         return site
 
     def new_callsite(self, parent, sibling):

@@ -1,9 +1,10 @@
 """Event blocks of a run file, as efg/runfile/FORMAT.md specifies them."""
 
 import os
+from copy import copy
 
 from columns import M64, need, zigzag
-from definitions import Definitions
+from definitions import IN_BLOCK, Definitions, List
 from mixing import Coder, hash_of
 
 NODE, WORD, VALUE, ELEM, WIDE, MASK, FORM, CLASS, EVENTS, COPY, COUNTED, OLD, MEMBERS, HEADER, DEFINITION = range(1, 16)
@@ -56,15 +57,15 @@ def common_headers():
 class Block:
     """What is known of all streams of a block so far."""
 
-    def __init__(self, coder, forms, paths=False):
-        self.c, self.forms, self.paths = coder, forms, paths
+    def __init__(self, coder, forms, paths=False, by_path=False):
+        self.c, self.forms, self.paths, self.by_path = coder, forms, paths, by_path
         self.known, self.by_key, self.sites, self.at_sites, self.headers, self.classes = [], {}, {}, {}, [], {}
         self.visits, self.hashes, self.values, self.after = [], [], [], {}
         self.definitions = Definitions(self)
 
-    def begin(self, coder, paths=False):
+    def begin(self, coder, paths=False, by_path=False):
         """Returns a block that begins with the headers of this one."""
-        other = Block(coder, self.forms, paths)
+        other = Block(coder, self.forms, paths, by_path)
         other.headers, other.classes = list(self.headers), dict(self.classes)
         return other
 
@@ -119,6 +120,7 @@ class Stream:
         self.match, self.matched = -1, 0
         self.tags, self.ident, self.newest, self.requests = {}, 0, 0, Requests()
         self.of_class = {}
+        self.list, self.newest_path, self.places = self.list_of(), -1, [0] * 3
         n, i = self.c.number(hash_of(EVENTS)), 0
         first = len(block.visits)
         while i < n:
@@ -146,6 +148,47 @@ class Stream:
             self.nodes.insert(at, node)
             self.events = [(k + (k >= at), v) for k, v in self.events]
 
+    def list_of(self):
+        lists, back = self.b.definitions.lists, self.c.number(hash_of(MEMBERS, 4)) if self.b.by_path else 0
+        need(back <= len(lists), "definitions of a stream")
+        return lists[-back] if back else List({}, {}, [])
+
+    def path(self, token):
+        """The path of the block that a token stands for."""
+        n, different = token >> 3 & ~IN_BLOCK, self.b.definitions.different
+        return different[n] if self.b.by_path and token & 7 == 2 and token >> 3 & IN_BLOCK and n < len(different) else None
+
+    def last_call(self, token):
+        path = self.path(token)
+        return path.site if path else token
+
+    def place(self, node):
+        if node.words and node.words[0][0] == 1:
+            return hash_of(node.header, self.last_call(node.words[0][1]))
+        return hash_of(node.header)
+
+    def in_list(self, node):
+        """The node with the tokens of its process's list."""
+        if not self.b.by_path or not node.words or node.words[0][0] != 1:
+            return node
+        token = node.words[0][1]
+        if token & 7 != 2 or not token >> 3 & IN_BLOCK:
+            return node
+        need(token >> 3 & ~IN_BLOCK in self.list.number, "call path of another list")
+        node = copy(node)
+        node.words = [(1, self.list.number[token >> 3 & ~IN_BLOCK] << 3 | 2)] + node.words[1:]
+        return node
+
+    def next_path(self):
+        n = next((n for n in self.list.leaves if n > self.newest_path), None)
+        return 0 if n is None else (self.b.definitions.number_of[self.list.paths[n].id] | IN_BLOCK) << 3 | 2
+
+    def next_definitions(self):
+        found = [n for n in self.list.others if n > self.newest][:2] if self.b.by_path else []
+        if not found:
+            return self.newest + 1, self.newest + 2
+        return found[0], found[1] if len(found) > 1 else found[0] + 1
+
     def note(self, node, h, values):
         b = self.b
         b.visits.append(node)
@@ -155,6 +198,7 @@ class Stream:
         b.hashes.append(h)
         b.values.append(values)
         self.last_headers = [b.known[node].header] + self.last_headers[:2]
+        self.places = [b.known[node].place] + self.places[:2]
         self.before = [b.known[node].key] + self.before[:5]
         self.last = [h] + self.last[:3]
         self.longer = hash_of(self.longer >> 8, h)
@@ -229,7 +273,9 @@ class Stream:
             self.seen_word(token, classes[k])
 
     def seen_word(self, token, c):
-        if token & 7 == 2:
+        if token & 7 == 2 and self.b.by_path and token >> 3 & IN_BLOCK:
+            self.newest_path = max(self.newest_path, self.list.number.get(token >> 3 & ~IN_BLOCK, -1))
+        elif token & 7 == 2:
             self.newest = max(self.newest, token >> 3)
         last = self.of_class.get(c, (0, 0))
         if last[0] != token:
@@ -239,6 +285,8 @@ class Stream:
         header = self.header()
         same = self.recent.get(header, [])
         guesses = [hash_of(OLD, header), hash_of(OLD, header, self.before[0])]
+        if self.b.by_path:
+            guesses += [hash_of(OLD, 2, header, self.places[0]), hash_of(OLD, 3, header, *self.places[:2])]
         back = self.c.value(KIND_OLD, guesses, hash_of(OLD, header), 0)
         if back > 256:
             need(back - 256 <= len(self.local), "no such node")
@@ -253,6 +301,7 @@ class Stream:
         node.key = hash_of(node.content(), self.likes.get(node.content(), 0))
         if node.key not in b.by_key:
             self.attributes(node)
+            node.place = self.place(node)
             b.by_key[node.key] = len(b.known)
             b.known.append(node)
         self.add(b.by_key[node.key])
@@ -262,6 +311,8 @@ class Stream:
         b, h, p = self.b, self.last_headers, self.before
         guesses = [hash_of(HEADER, n, *h[:n]) for n in (1, 2, 3)]
         guesses += [hash_of(HEADER, 4, p[0]), hash_of(HEADER, 5, p[0], p[1]), hash_of(HEADER, 6, len(self.local))]
+        if b.by_path:
+            guesses += [hash_of(HEADER, 6 + n, *self.places[:n]) for n in (1, 2, 3)]
         n = self.c.value(KIND_HEADER, guesses, hash_of(HEADER, h[0]), 0)
         need(n <= len(b.headers), "no such header")
         if n == 0:
@@ -300,17 +351,26 @@ class Stream:
         tokens = [t for _, t in node.words]
         one, two = ([0, 0] + tokens)[-1], ([0, 0] + tokens)[-2]
         last = self.of_class.get(c, (0, 0))
+        first, second = self.next_definitions()
         guesses = [
             hash_of(WORD, 4, h, k), hash_of(WORD, 5, h, k, tokens[0] if tokens else 0), hash_of(WORD, 6, h, k, one),
             hash_of(WORD, 7, h, k, one, two), hash_of(WORD, 8, h, k, p[0]), hash_of(WORD, 9, h, k, p[0], p[1]),
             None, None, hash_of(WORD, 10, k, h & 0xFFFF, len(self.local)),
-            ((self.newest + 1) << 3 | 2, 1), ((self.newest + 2) << 3 | 2, 1), (last[0], 1), (last[1], 1),
+            (first << 3 | 2, 1), (second << 3 | 2, 1), (last[0], 1), (last[1], 1),
             hash_of(WORD, 12, c, last[0]), hash_of(WORD, 13, c, one),
         ]
         near = 0
         if like and at < len(like.words):
             near = like.words[at][1]
             guesses[6:8] = (near, 1), hash_of(WORD, 11, h, k, near)
+        if self.b.by_path and k == 1 and self.next_path():
+            near = self.next_path()
+            guesses[9] = near, 1
+        elif self.b.by_path and k > 1 and tokens and node.words[0][0] == 1:
+            path = self.path(tokens[0])
+            if path:
+                guesses[5] = hash_of(WORD, 16, c, path.parent)
+            guesses.append(hash_of(WORD, 14, h, k, self.last_call(tokens[0])))
         kind = KIND_WORD + c
         token, wide = self.c.value(kind, guesses, hash_of(WORD, c), near), 0
         if token & 7 == 7:
@@ -343,7 +403,7 @@ class Stream:
             (2 * x - y & M64, 1), hash_of(VALUE, 8, node.header & 0xFFFF, a.word, e[0]), (a.at[0], 1), None, None, None,
         ]
         if a.form == IDENT:
-            guesses[11:13] = (self.ident, 2), (2 * self.newest + 2, 3)
+            guesses[11:13] = (self.ident, 2), (2 * self.next_definitions()[0], 3)
         elif a.tag:
             last, step = self.tag(node)
             guesses[11:13] = (last, 2), (last + step & M64, 3)
@@ -409,7 +469,7 @@ class Group:
         self.shape = shape
 
     def add(self, stream):
-        nodes = [Rebuilt(n) for n in stream.nodes]
+        nodes = [Rebuilt(stream.in_list(n)) for n in stream.nodes]
         last = None
         for at, values in stream.events:
             if last is not None:
@@ -512,11 +572,11 @@ def trained(forms):
     return first
 
 
-def event_groups(code, forms, paths):
+def event_groups(code, forms, paths, by_path):
     """Returns the groups of an event block; forms are the letters of each procedure's words, paths: call paths
-    are coded in their own way."""
+    are coded in their own way, by_path: and graphs have their numbers in the block."""
     first = trained(forms)
-    return groups_of(first.begin(first.c.begin(code), paths))
+    return groups_of(first.begin(first.c.begin(code), paths, by_path))
 
 
 def groups_of(block):

@@ -24,11 +24,12 @@ class File:
         self.data, self.forms = data, forms
         need(data[:8] == b"\x89EFG\r\n\x1a\n", "not a run file")
         self.version, features = struct.unpack("<LL", data[8:16])
-        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~8161 == 0, "version or features")
+        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~16353 == 0, "version or features")
         self.in_call = features & 1
         self.timed = features >> 5 & 1
         self.early = features >> 6 & 1
         self.paths = features >> 10 & 1
+        self.by_path = self.paths & features >> 13
         self.counted = features >> 11 & 1
         self.shared = features >> 12 & 1
         need(data[-8:] == b"EFG.END\n", "truncated")
@@ -105,7 +106,7 @@ class File:
         for kind, data in self.blocks:
             if kind == EVENTS:
                 need(struct.unpack("<Q", data[-8:])[0] == xxh64(data[:-8]) and data[0] == EVENTS, "events block")
-                new = event_groups(data[1:-8], self.forms, self.paths)
+                new = event_groups(data[1:-8], self.forms, self.paths, self.by_path)
                 need(len(new) == ix.take(6), "number of groups")
                 self.groups += new
             if kind == GROUPS:
