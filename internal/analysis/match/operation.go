@@ -74,6 +74,15 @@ func (o *Operation) WaitsFor() *Operation {
 	return o.Collective.neededBy(o)
 }
 
+// Over reports whether the operation and the one that it is matched with are complete: nothing depends on it
+// any more.
+func (o *Operation) Over() bool {
+	if c := o.Collective; c != nil {
+		return c.Left >= c.Members
+	}
+	return o.done && o.Partner != nil && o.Partner.done
+}
+
 // Collective is a collective call of all members of a communicator, window, file, group or world.
 type Collective struct {
 	Proc    *signature.Proc // the base of the procedure that the first member called
@@ -116,6 +125,25 @@ func (c *Collective) across(o *Operation) (other *side, members int) {
 		return &c.sides[1], len(g.members) - g.second
 	}
 	return &c.sides[0], g.second
+}
+
+// Side is the group of an intercommunicator that the caller of a collective is in: 1 or 2; 0 if it is on
+// none.
+func (o *Operation) Side() int {
+	switch second := o.Collective.scope.group.second; {
+	case second == 0:
+		return 0
+	case o.Member < second:
+		return 1
+	}
+	return 2
+}
+
+// NeedsOtherSide reports whether the caller of a collective on an intercommunicator waits for all of the other
+// group, and for nobody of its own.
+func (o *Operation) NeedsOtherSide() bool {
+	other, _ := o.Collective.across(o)
+	return other != nil
 }
 
 // Comm is the word that stands for the communicator, window or file in all its processes; that of no

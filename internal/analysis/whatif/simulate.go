@@ -44,7 +44,7 @@ type Simulation struct {
 	threads   []thread
 	// now and useful are by thread and scenario, posted by operation and scenario.
 	now, useful, posted []float64
-	latest              map[*match.Collective][]float64
+	latest              map[entered][]float64
 	spare               [][]float64
 	arrival             []float64
 	// typical says what calls take in the scenarios that are Modelled, learning finds that out; nil
@@ -55,6 +55,13 @@ type Simulation struct {
 	ends, posting, instead []float64
 	began, initialized     bool
 	begin, end             int64 // as recorded
+}
+
+// entered names the members of a collective call that have entered it: those of one group of an intercommunicator, or
+// all, if side is 0. Simulation.latest is when the last of them did.
+type entered struct {
+	call *match.Collective
+	side int
 }
 
 // thread is where a thread stands, as recorded.
@@ -71,7 +78,7 @@ func NewSimulation(t *match.Trace, own Network, scenarios []Scenario) *Simulatio
 	n := len(t.Threads) * len(scenarios)
 	return &Simulation{
 		scenarios: scenarios, own: own, trace: t, hosts: hostsOf(t), threads: make([]thread, len(t.Threads)), now: make([]float64, n), useful: make([]float64, n),
-		latest: map[*match.Collective][]float64{}, arrival: make([]float64, len(scenarios)),
+		latest: map[entered][]float64{}, arrival: make([]float64, len(scenarios)),
 		ends: make([]float64, len(scenarios)), posting: make([]float64, len(scenarios)), instead: make([]float64, len(scenarios)),
 	}
 }
@@ -186,14 +193,21 @@ func (x *Simulation) post(o *match.Operation, now []float64) {
 	if x.typical != nil {
 		x.typical.posted(o)
 	}
-	n := o.Collective
-	if n == nil {
+	if o.Collective == nil {
 		return
 	}
-	latest := x.latest[n]
+	x.enter(entered{o.Collective, 0}, now)
+	if side := o.Side(); side != 0 {
+		x.enter(entered{o.Collective, side}, now)
+	}
+}
+
+// enter notes that one more member has entered a collective call.
+func (x *Simulation) enter(e entered, now []float64) {
+	latest := x.latest[e]
 	if latest == nil {
 		latest = x.room()
-		x.latest[n] = latest
+		x.latest[e] = latest
 		copy(latest, now)
 	}
 	for k, t := range now {
@@ -353,13 +367,16 @@ func (x *Simulation) dependency(c *match.Call, o *match.Operation) (recorded int
 
 // members is when those have entered a collective that one of them needs; nil if it need not wait.
 func (x *Simulation) members(o *match.Operation) []float64 {
-	n := o.Collective
-	switch n.Proc.Sync {
+	all := entered{o.Collective, 0}
+	if o.NeedsOtherSide() {
+		return x.latest[entered{o.Collective, 3 - o.Side()}]
+	}
+	switch o.Collective.Proc.Sync {
 	case signature.SyncAll:
-		return x.latest[n]
+		return x.latest[all]
 	case signature.SyncAtRoot:
 		if o.WaitsFor() != nil {
-			return x.latest[n]
+			return x.latest[all]
 		}
 		return nil
 	case signature.SyncSome:
@@ -375,8 +392,12 @@ func (x *Simulation) members(o *match.Operation) []float64 {
 func (x *Simulation) tidy(c *match.Call) {
 	for _, o := range c.Done {
 		if n := o.Collective; n != nil && n.Left == n.Members-1 {
-			x.spare = append(x.spare, x.latest[n])
-			delete(x.latest, n)
+			for side := range min(o.Side(), 1)*2 + 1 {
+				if e := (entered{n, side}); x.latest[e] != nil {
+					x.spare = append(x.spare, x.latest[e])
+					delete(x.latest, e)
+				}
+			}
 		}
 	}
 }
