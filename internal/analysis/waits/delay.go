@@ -95,7 +95,7 @@ func newDelays(b *builder) *delays {
 	}
 	size := spansOf(len(d.histories))
 	for i, t := range b.trace.Threads {
-		d.histories[i] = history{process: int32(t.Process.Number), limit: size, delays: d}
+		d.histories[i] = history{process: int32(t.Process.Number), thread: t, limit: size, delays: d}
 	}
 	return d
 }
@@ -157,6 +157,7 @@ func (d *delays) enter(c *match.Call) {
 			d.postings = append(d.postings, posting{})
 		}
 		d.postings[o.ID] = posting{next: h.next, path: h.path}
+		h.post(o)
 	}
 }
 

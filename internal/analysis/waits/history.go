@@ -1,6 +1,10 @@
 package waits
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/efg-tools/efg/internal/analysis/match"
+)
 
 // regionKey is where time is spent: in a call, or between two calls. The numbers are those of
 // builder.site; from is inCall in a call, and 0 before the first one.
@@ -23,6 +27,8 @@ type history struct {
 	needed    uint64     // the first span after a meeting of all threads that is over
 	metAll    [2]meeting // the last meetings of all threads that this one has left, the later one first
 	folds     []fold     // the last ones, the latest last
+	folded    uint64     // the spans before it are in nodes, as far as they are needed for paths
+	posted    []posted   // the operations that were posted since, the latest last
 	last      int64      // when the last one ended
 	site      int32      // of the last call; 0: there was none
 	entered   int32      // of the call at hand
@@ -31,6 +37,7 @@ type history struct {
 	computed  []sectionTime // since the last call, up to the last annotation
 	section   int32         // of the call at hand
 	process   int32
+	thread    *match.Thread
 	limit     int
 	path      pathEnd
 	delays    *delays
@@ -148,13 +155,62 @@ func (h *history) makeRoom() {
 		h.ring = ring
 		return
 	}
-	switch {
-	case h.path.from > oldest:
-	case h.needed > oldest:
-		h.fold(h.needed)
-	default:
-		h.fold(h.next - size/2)
+	if oldest < h.folded {
+		return
 	}
+	until := max(h.next-size/2, h.needed)
+	h.settle(until)
+	if h.path.from < until {
+		h.fold(until)
+	}
+	h.folded = until
+}
+
+// posted is an operation that a thread posted when it stood at a span.
+type posted struct {
+	o    *match.Operation
+	next uint64
+}
+
+// settle finds the paths up to where operations were posted for which others may still wait, because spans on
+// them are about to be forgotten: those before a span, and those on a path that the thread has left.
+func (h *history) settle(until uint64) {
+	var at pathEnd // the path up to the operation before
+	var of uint64  // where that path began
+	node := func(p *posting) {
+		if p.node != nil || p.next > until && p.path == h.path {
+			return
+		}
+		end := p.path
+		if at.before != nil && of == p.path.from {
+			end = at
+		}
+		p.node = h.pathTo(end, p.next)
+		at, of = pathEnd{p.node, p.next}, p.path.from
+	}
+	h.posted = slices.DeleteFunc(h.posted, func(x posted) bool {
+		if h.over(x) {
+			return true
+		}
+		p := &h.delays.postings[x.o.ID]
+		node(p)
+		return p.node != nil
+	})
+	at = pathEnd{}
+	node(&h.unlocked)
+}
+
+// over reports whether nobody can wait for what was posted; the operation may be another one by now.
+func (h *history) over(x posted) bool {
+	return x.o.Thread != h.thread || h.delays.postings[x.o.ID].next != x.next || x.o.Over()
+}
+
+// post notes that an operation was posted.
+func (h *history) post(o *match.Operation) {
+	if len(h.posted) == cap(h.posted) {
+		h.posted = slices.DeleteFunc(h.posted, h.over)
+	}
+	h.posted = append(h.posted, posted{o, h.next})
 }
 
 // met notes that a collective call is over.
