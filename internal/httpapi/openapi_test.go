@@ -7,6 +7,8 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +18,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
+
+	"github.com/efg-tools/efg/internal/testing/testrun"
 )
 
 func init() {
@@ -75,7 +79,11 @@ func TestDescriptionNamesRoutes(t *testing.T) {
 // The server's answers match their description.
 func TestAnswersAsDescribed(t *testing.T) {
 	doc, router := description(t)
-	files := sampleFiles(t)
+	counted := filepath.Join(t.TempDir(), "counted.efg")
+	if err := os.WriteFile(counted, testrun.Text(t, "../export/perfetto/testdata/counted.txt"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files := sampleFiles(t, counted)
 	s := New(Options{Runs: files, Token: testToken, Metrics: NewMetrics(files)})
 	defer s.Close()
 	asked := map[string]bool{}
@@ -90,6 +98,7 @@ func TestAnswersAsDescribed(t *testing.T) {
 		"/v1/runs/halo/ranks", "/v1/runs/mesh/ranks?rank=3-9&order=-per_call&from=2&count=3&bins=2", "/v1/runs/mesh/ranks?rank=500", "/v1/runs/mesh/ranks?order=x",
 		"/v1/runs/halo/loops", "/v1/runs/mesh/loops?rank=0", "/v1/runs/halo/phases", "/v1/runs/mesh/phases?rank=0-1", "/v1/runs/traced/waits", "/v1/runs/traced/waits?clock=raw", "/v1/runs/traced/clocks", "/v1/runs/traced/flows", "/v1/runs/traced/flows?from=1&to=2000000000&ranks=0&most=3", "/v1/runs/halo/flows", "/v1/runs/halo/clocks", "/v1/runs/halo/flame", "/v1/runs/traced/flame?of=delay", "/v1/runs/traced/flame?of=waiting&clock=raw", "/v1/runs/halo/flame?of=bytes&with=mesh", "/v1/runs/halo/flame?of=waiting", "/v1/runs/halo/flame?of=x", "/v1/runs/halo/flame?site_depth=2", "/v1/runs/halo/report?by=callsite&site_depth=0", "/v1/runs/halo/check?site_depth=x", "/v1/runs/halo/source", "/v1/runs/halo/source?at=main.c:1", "/v1/runs/halo/source?at=x&around=x", "/v1/runs/traced/phases?clock=x", "/v1/runs/traced/efficiency?loops=true&phases=true", "/v1/runs/traced/efficiency?windows=3", "/v1/runs/halo/efficiency",
 		"/v1/runs/traced/whatif", "/v1/runs/traced/whatif?compute=all:2%7Crank%200:0.5&latency=1us&bandwidth=2GB/s&clock=raw", "/v1/runs/traced/whatif?compute=site%20none.c:0.5", "/v1/runs/traced/whatif?overhead=x", "/v1/runs/halo/whatif",
+		"/v1/runs/counted/counters", "/v1/runs/counted/counters?rank=1&site_depth=0", "/v1/runs/halo/counters",
 		"/v1/runs/halo/check", "/v1/runs/mesh/check",
 		"/v1/runs/halo/diff", "/v1/runs/mesh/diff", "/v1/runs/mesh/diff?ranks=0,1", "/v1/runs/halo/diff?with=mesh", "/v1/runs/halo/diff?with=mesh&ranks=1",
 		"/v1/runs/halo/file", "/v1/runs/halo/where", "/v1/runs/halo/where?groups=1", "/v1/runs/mesh/diff?ranges=1", "/v1/runs/mesh/loops?ranges=2", "/v1/runs/halo/timeline",

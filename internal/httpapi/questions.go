@@ -77,6 +77,7 @@ var questions = map[string]question{
 	"/efficiency": {[]string{"windows", "loops", "phases", "regions", "clock", siteDepth}, askEfficiency},
 	"/whatif":     {[]string{"compute", "latency", "overhead", "bandwidth", "ideal", "balance", "network", "clock", siteDepth}, askWhatif},
 	"/check":      {[]string{"clock", siteDepth}, askCheck},
+	"/counters":   {[]string{"rank", siteDepth}, askCounters},
 	"/diff":       {[]string{"ranks", "with", "ranges", siteDepth}, askDiff},
 }
 

@@ -75,9 +75,8 @@ func makeSamples(dir string) error {
 }
 
 // sampleFiles are the runs of samples.
-func sampleFiles(t testing.TB) *Files {
+func sampleFiles(t testing.TB, paths ...string) *Files {
 	t.Helper()
-	var paths []string
 	for _, name := range []string{"halo", "mesh", "traced"} {
 		paths = append(paths, filepath.Join(samples, name+".efg"))
 	}

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -91,17 +92,23 @@ func (s *stage) in(dir, name string, args ...string) []byte {
 func (s *stage) compile(name string) {
 	s.t.Helper()
 	source := filepath.Join(s.root, "testdata", "c", name+".c")
-	s.in(s.dir, "mpicc.openmpi", "-O1", "-g", "-o", name, source, "-lm", "-lpthread")
+	s.in(s.dir, "mpicc.openmpi", "-O1", "-g", "-I", filepath.Join(s.root, "hook", "include"), "-o", name, source, "-lm", "-lpthread")
 }
 
 // record records a program of testdata/c as a run.
 func (s *stage) record(run, times, ranks, program string, args ...string) {
 	s.t.Helper()
+	s.recordWith([]string{"--time", times}, run, ranks, program, args...)
+}
+
+// recordWith does so with options.
+func (s *stage) recordWith(options []string, run, ranks, program string, args ...string) {
+	s.t.Helper()
 	if _, err := os.Stat(s.path(program)); err != nil {
 		s.compile(program)
 	}
-	s.in(s.dir, s.efg, append([]string{"run", "--time", times, "-o", run + ".efg", "--",
-		"mpiexec.openmpi", "--oversubscribe", "-n", ranks, "./" + program}, args...)...)
+	s.in(s.dir, s.efg, slices.Concat([]string{"run"}, options, []string{"-o", run + ".efg", "--",
+		"mpiexec.openmpi", "--oversubscribe", "-n", ranks, "./" + program}, args)...)
 }
 
 // simulate makes a run of many ranks.
@@ -273,11 +280,12 @@ func TestPage(t *testing.T) {
 	s.record("traced", "trace", "4", "jacobi", "200")
 	s.record("delays", "trace", "4", "delays", ".", "30")
 	s.record("nest", "stats", "4", "nest")
+	s.recordWith([]string{"--counters", "page-faults,task-clock"}, "regions", "4", "regions")
 	s.record("farm", "off", "5", "farm")
 	s.record("faults", "stats", "4", "faults", "lost")
 	s.spoil("hostile", "jacobi")
 	s.simulate("halo", sim.Config{Program: "halo", Ranks: 1024, Steps: 20, Seed: 1, Stats: true})
 	s.trace("ring", sim.Config{Program: "halo", Ranks: 64, Steps: 12, Seed: 3, Periodic: true})
 	s.copy("huge", "testdata/halo131072.efg") // of bench/simulate -ranks 131072 -steps 5
-	s.browse(setting{Address: s.start("view", "ring.efg", "jacobi.efg", "again.efg", "traced.efg", "delays.efg", "nest.efg", "farm.efg", "faults.efg", "hostile.efg", "halo.efg", "huge.efg")})
+	s.browse(setting{Address: s.start("view", "ring.efg", "jacobi.efg", "again.efg", "traced.efg", "delays.efg", "nest.efg", "farm.efg", "faults.efg", "regions.efg", "hostile.efg", "halo.efg", "huge.efg")})
 }

@@ -11,6 +11,7 @@ import { linkedChecks } from "./linked.mjs";
 import { referenceChecks } from "./reference.mjs";
 import { timelineChecks } from "./timeline.mjs";
 import { useChecks } from "./use.mjs";
+import { namedChecks } from "./named.mjs";
 import { whyChecks } from "./why.mjs";
 
 // sameCells compares the cells of heads that both tables have, row by row.
@@ -334,5 +335,5 @@ async function diff(page) {
 
 export const checks = {
   runs, summary, imbalance, matrix, "matrix of 1,024 ranks": matrixOfMany, "blocks of a matrix": zoom, tables, ranks, diff,
-  ...whyChecks, ...linkedChecks, ...flameChecks, ...accessChecks, ...referenceChecks, ...graphChecks, ...timelineChecks, ...useChecks,
+  ...whyChecks, ...namedChecks, ...linkedChecks, ...flameChecks, ...accessChecks, ...referenceChecks, ...graphChecks, ...timelineChecks, ...useChecks,
 };

@@ -4,12 +4,20 @@ import { useStored } from "../data.js";
 import { nanos } from "../format.js";
 import { Note, Wait } from "../parts.jsx";
 import { Stack } from "../stack.jsx";
+import { Counters } from "./counters.jsx";
+import { RegionParts } from "./regions.jsx";
 import { efficiencyOf, Tree } from "./why.jsx";
 
 export function Efficiency({ id, run }) {
   const answer = useStored(run.time === "off" ? undefined : efficiencyOf(id, run));
   if (run.time === "off") return <Note>No times were recorded.</Note>;
-  return <Wait on={answer}>{(e) => <Shown run={e.runs[0]} />}</Wait>;
+  return (
+    <>
+      <Wait on={answer}>{(e) => <Shown run={e.runs[0]} />}</Wait>
+      <RegionParts id={id} />
+      <Counters id={id} run={run} />
+    </>
+  );
 }
 
 function Shown({ run }) {

@@ -4,10 +4,11 @@ import { address, useStored } from "../data.js";
 import { byteCell, bytes, grouped, nanos, percent, plural } from "../format.js";
 import { Note, Wait } from "../parts.jsx";
 import { Table } from "../table.jsx";
+import { regionCell, regionName, regionsOf } from "./regions.jsx";
 
 export function Phases({ id }) {
   const phases = useStored(address(id, "phases"));
-  const regions = useStored(address(id, "report", { by: "region" }));
+  const regions = useStored(regionsOf(id));
   return (
     <>
       <h2>Phases</h2>
@@ -30,13 +31,10 @@ function Regions({ report }) {
   );
 }
 
-const nameOf = (r) => (r.region.length ? r.region.join("/") : "outside of regions");
-
 function regionColumns(rows) {
   const about = (r) => (r.time.about ? "~" : "");
-  const indent = (r) => `${Math.max(0, r.region.length - 1) * 1.2}em`;
   const list = [
-    { head: "region", value: (r) => r.row, text: nameOf, cell: (r) => <span class="indent" title={nameOf(r)} style={{ paddingLeft: indent(r) }}>{r.region.at(-1) ?? nameOf(r)}</span> },
+    { head: "region", value: (r) => r.row, text: regionName, cell: regionCell },
     { head: "visits", right: true, value: (r) => r.visits, text: (r) => grouped(r.visits) },
     { head: "ranks", right: true, value: (r) => r.ranks, text: (r) => grouped(r.ranks) },
     { head: "calls", right: true, value: (r) => r.all.calls, text: (r) => grouped(r.all.calls) },
