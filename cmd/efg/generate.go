@@ -16,7 +16,7 @@ import (
 )
 
 type generateOptions struct {
-	output, compute, computeWith string
+	output, compute, computeWith, ranks string
 }
 
 func newGenerate() *cobra.Command {
@@ -29,11 +29,15 @@ graph are loops, classes of ranks are functions. Recorded again on as many ranks
 program has the same calls, in order, with the same arguments and results; efg diff
 --ignore site,time proves it.
 
+With --ranks it is for another number of ranks, if what they do follows from where they
+are in a grid; otherwise it says what does not.
+
 Between calls the program computes as long as the recorded one did, on average at each
 place; --compute scales that. What cannot be reproduced is refused, with the reason.
 docs/replay.md says more.`,
 		Example: `  efg generate jacobi.efg -o jacobi-app
   efg generate jacobi.efg -o jacobi-quick --compute none
+  efg generate jacobi.efg -o jacobi-64 --ranks 64
   efg generate jacobi.efg -o jacobi-half --compute 0.5 --compute-with sleep`,
 		Args:              argCount(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeRuns(1, false),
@@ -45,6 +49,7 @@ docs/replay.md says more.`,
 	f.StringVarP(&opt.output, "output", "o", "", "write the program into this `DIRECTORY`")
 	f.StringVar(&opt.compute, "compute", "1", "`FACTOR` of the recorded times between calls, or none")
 	f.StringVar(&opt.computeWith, "compute-with", generate.Spin, "how to spend them: spin or sleep")
+	f.StringVar(&opt.ranks, "ranks", "", "write it for `N` ranks, or for a grid of them as in 8x4, where that follows from the run")
 	completeWords(cmd, "compute", "none", "1", "0.5")
 	completeWords(cmd, "compute-with", generate.Spin, generate.Sleep)
 	return cmd
@@ -66,8 +71,24 @@ func (opt *generateOptions) options(path string) (*generate.Options, error) {
 	if to.ComputeWith != generate.Spin && to.ComputeWith != generate.Sleep {
 		return nil, usageError("--compute-with %s: want spin or sleep", opt.computeWith)
 	}
+	if opt.ranks != "" {
+		total := 1
+		for _, text := range strings.Split(opt.ranks, "x") {
+			n, err := strconv.Atoi(text)
+			if err != nil || n < 1 || n > maxGenerated/total || len(to.Ranks) == maxGrid {
+				return nil, usageError("--ranks %s: want a number of ranks up to %d, or a grid as in 8x4", opt.ranks, maxGenerated)
+			}
+			total *= n
+			to.Ranks = append(to.Ranks, n)
+		}
+	}
 	return to, nil
 }
+
+const (
+	maxGenerated = 1 << 20 // ranks of a generated program, other than those of the run
+	maxGrid      = 4       // dimensions of their grid
+)
 
 func generateProgram(path string, opt *generateOptions, errOut io.Writer) error {
 	to, err := opt.options(path)

@@ -142,6 +142,11 @@ func (e *emitter) argument(param int) string {
 	case q.Dir == signature.Out:
 		return "&(" + n.ctype(q) + "){0}"
 	}
+	if isRank(q) && q.Dir == signature.In {
+		if text, ok := e.neighbour(e.values(in)); ok {
+			return text
+		}
+	}
 	text := e.scalar(q.Name, n.ctype(q), e.values(in), func(w uint64) string { return number64(q, w) })
 	if q.Dir == signature.InOut {
 		return "&(" + n.ctype(q) + "){" + text + "}"

@@ -11,24 +11,26 @@ import (
 
 // emitter writes the program.
 type emitter struct {
-	opt     *Options
-	world   int
-	procs   []*process
-	classes []*class
-	tables  bytes.Buffer // file-scope tables
-	needs   map[string]bool
-	picked  int                                  // the most handles of an array that is picked
-	counts  map[signature.Kind]uint64            // handles, without extras
-	extras  map[signature.Kind]map[uint64]uint64 // numbers of constants that take the place of a handle
-	tableOf map[string]string                    // names of tables, by content
-	out     span                                 // of what is sent
-	in      span                                 // of what is received by calls that return when it is there
-	pool    map[poolKey]int64                    // offsets of the buffers of requests and windows
-	pooled  int64
-	scratch int64 // elements of arrays that calls fill
-	files   []scratchFile
-	fileOf  map[string]uint64 // numbers of files, by recorded name
-	used    map[string]bool
+	opt      *Options
+	world    int
+	place    *grid  // how the ranks are arranged; nil: not known yet
+	recorded string // on how many ranks, if not on world
+	procs    []*process
+	classes  []*class
+	tables   bytes.Buffer // file-scope tables
+	needs    map[string]bool
+	picked   int                                  // the most handles of an array that is picked
+	counts   map[signature.Kind]uint64            // handles, without extras
+	extras   map[signature.Kind]map[uint64]uint64 // numbers of constants that take the place of a handle
+	tableOf  map[string]string                    // names of tables, by content
+	out      span                                 // of what is sent
+	in       span                                 // of what is received by calls that return when it is there
+	pool     map[poolKey]int64                    // offsets of the buffers of requests and windows
+	pooled   int64
+	scratch  int64 // elements of arrays that calls fill
+	files    []scratchFile
+	fileOf   map[string]uint64 // numbers of files, by recorded name
+	used     map[string]bool
 
 	class *class
 	node  *node
@@ -39,8 +41,17 @@ type emitter struct {
 	tick  bool     // the call uses its visit counter
 }
 
-func newEmitter(procs []*process, opt *Options) *emitter {
-	e := &emitter{opt: opt, procs: procs, world: len(procs), classes: classes(procs), needs: map[string]bool{},
+func newEmitter(procs []*process, opt *Options) (*emitter, error) {
+	var place *grid
+	recorded := ""
+	if opt.Ranks != nil {
+		recorded = fmt.Sprintf(", recorded on %d", len(procs))
+		var err error
+		if procs, place, err = scaled(procs, opt.Ranks); err != nil {
+			return nil, err
+		}
+	}
+	e := &emitter{place: place, recorded: recorded, opt: opt, procs: procs, world: len(procs), classes: classes(procs), needs: map[string]bool{},
 		counts: map[signature.Kind]uint64{}, extras: map[signature.Kind]map[uint64]uint64{}, tableOf: map[string]string{},
 		pool: map[poolKey]int64{}, used: map[string]bool{}}
 	for _, p := range procs {
@@ -49,7 +60,7 @@ func newEmitter(procs []*process, opt *Options) *emitter {
 		}
 	}
 	e.numberFiles()
-	return e
+	return e, nil
 }
 
 // values are the values of a word on all ranks of the class.
@@ -174,6 +185,39 @@ func (e *emitter) byDistance(words []uint64) (string, bool) {
 		return fmt.Sprintf("(rank + %d) %% size", first), true
 	}
 	return "", false
+}
+
+// neighbour is the expression of ranks at one distance in the grid.
+func (e *emitter) neighbour(list []*value) (string, bool) {
+	words, ranks := make([]uint64, len(list)), make([]int, len(list))
+	for i, v := range list {
+		w, ok := v.constant()
+		if !ok {
+			return "", false
+		}
+		words[i], ranks[i] = w, e.class.procs[i].rank
+	}
+	if _, simple := e.byDistance(words); simple || equal(words) {
+		return "", false
+	}
+	if e.place == nil {
+		e.place = gridsOf(e.procs)[0]
+	}
+	way, _, ok := e.place.distanceOfAll(ranks, words)
+	if !ok {
+		return "", false
+	}
+	e.needs["neighbour"] = true
+	return "neighbour((int[]){" + list64(way) + "})", true
+}
+
+// list64 are numbers, separated by commas.
+func list64(numbers []int) string {
+	parts := make([]string, len(numbers))
+	for i, n := range numbers {
+		parts[i] = fmt.Sprint(n)
+	}
+	return strings.Join(parts, ", ")
 }
 
 // varying is the expression of a series: in closed form, or the next of a table.

@@ -27,6 +27,18 @@ func (e *emitter) globals(out *bytes.Buffer) {
 	e.variables(out)
 	e.handles(out)
 	e.buffers(out)
+	if e.begin() != nil {
+		out.WriteString(support("ranks.c", "RANKS", strconv.Itoa(e.world)))
+	}
+	if e.needs["neighbour"] {
+		wrap := make([]int, len(e.place.wrap))
+		for d, w := range e.place.wrap {
+			if w {
+				wrap[d] = 1
+			}
+		}
+		out.WriteString(support("neighbour.c", "DIMS", list64(e.place.dims), "WRAP", list64(wrap), "COUNT", strconv.Itoa(len(wrap))))
+	}
 	if e.needs["next"] {
 		out.WriteString(support("next.c"))
 	}
@@ -59,7 +71,7 @@ func (e *emitter) globals(out *bytes.Buffer) {
 
 func (e *emitter) variables(out *bytes.Buffer) {
 	names := "rank"
-	if e.needs["size"] {
+	if e.needs["size"] || e.begin() != nil {
 		names += ", size"
 	}
 	for _, name := range []string{"flag", "outcount", "slot"} {

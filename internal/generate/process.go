@@ -44,15 +44,16 @@ type process struct {
 	handles *handles
 	types   *typeSpans
 	strings map[uint64]string
+	size    int // of the largest world that the program is for
 }
 
-// readProcess reads process i of the run.
-func readProcess(run *runfile.Run, i int) (*process, error) {
+// readProcess reads process i of the run, for a program on ranks ranks if that is more.
+func readProcess(run *runfile.Run, i, ranks int) (*process, error) {
 	data, err := run.Summed(i)
 	if err != nil {
 		return nil, err
 	}
-	p := &process{rank: data.WorldRank(), data: data, types: newTypeSpans(data.Defs), strings: map[uint64]string{}}
+	p := &process{rank: data.WorldRank(), data: data, types: newTypeSpans(data.Defs), strings: map[uint64]string{}, size: max(data.Size, ranks)}
 	for k := range data.Defs {
 		if d := &data.Defs[k]; d.Kind == efg.DefString {
 			p.strings[d.Word] = string(d.Data)

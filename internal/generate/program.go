@@ -31,16 +31,30 @@ type Options struct {
 	Compute     float64
 	ComputeWith string // Spin or Sleep
 	Source      string // name of the run file, for the comment at the head
+	// Ranks is on how many ranks the program runs, or the dimensions of their grid; nil: as many as the run.
+	Ranks []int
+}
+
+// Size is the number of ranks, 0 if it is that of the run.
+func (opt *Options) Size() int {
+	if len(opt.Ranks) == 0 {
+		return 0
+	}
+	return (&grid{dims: opt.Ranks}).size()
 }
 
 // Write writes a program that makes the calls of a run, and its Makefile, into an existing
 // directory. It returns in what the program may differ from the run.
 func Write(dir string, run *runfile.Run, opt *Options) (*Differences, error) {
-	procs, err := readProcesses(run)
+	procs, err := readProcesses(run, opt.Size())
 	if err != nil {
 		return nil, err
 	}
-	text := newEmitter(procs, opt).program()
+	e, err := newEmitter(procs, opt)
+	if err != nil {
+		return nil, err
+	}
+	text := e.program()
 	if err := os.WriteFile(filepath.Join(dir, "main.c"), text, 0o644); err != nil {
 		return nil, err
 	}
@@ -95,7 +109,8 @@ clean:
 	rm -f app
 `
 
-func readProcesses(run *runfile.Run) ([]*process, error) {
+// readProcesses reads the processes, for a program on ranks ranks if that is more.
+func readProcesses(run *runfile.Run, ranks int) ([]*process, error) {
 	if len(run.Procs) == 0 {
 		return nil, errors.New("the run has no processes")
 	}
@@ -107,7 +122,7 @@ func readProcesses(run *runfile.Run) ([]*process, error) {
 		if in := &run.Procs[i]; in.World != run.Procs[0].World || in.InWorld() != i || in.Size != len(run.Procs) {
 			return nil, fmt.Errorf("process %d of %d: the run has several worlds, or not all of their processes", i, len(run.Procs))
 		}
-		p, err := readProcess(run, i)
+		p, err := readProcess(run, i, ranks)
 		if err != nil {
 			return nil, err
 		}
@@ -267,9 +282,9 @@ func (e *emitter) main(out *bytes.Buffer) {
 		e.class = e.classes[0]
 		e.call(n.number)
 		e.line("MPI_Comm_rank(MPI_COMM_WORLD, &rank);")
-		if e.needs["size"] {
-			e.line("MPI_Comm_size(MPI_COMM_WORLD, &size);")
-		}
+		e.line("MPI_Comm_size(MPI_COMM_WORLD, &size);")
+		e.line(fmt.Sprintf("if (size != %d)", e.world))
+		e.line("    wrong_size();")
 	} else {
 		e.needs["launched"] = true
 		e.line(`rank = launched("OMPI_COMM_WORLD_RANK", "PMI_RANK");`)
@@ -295,7 +310,7 @@ func (e *emitter) main(out *bytes.Buffer) {
 }
 
 func (e *emitter) head(out *bytes.Buffer) {
-	fmt.Fprintf(out, "/* The MPI calls of %s, on %d ranks. Written by efg generate. */\n", strings.ReplaceAll(literal(e.opt.Source), "*/", ""), e.world)
+	fmt.Fprintf(out, "/* The MPI calls of %s, on %d ranks%s. Written by efg generate. */\n", strings.ReplaceAll(literal(e.opt.Source), "*/", ""), e.world, e.recorded)
 	if e.opt.ComputeWith == Sleep && e.needs["compute"] {
 		out.WriteString("#define _POSIX_C_SOURCE 200809L\n")
 	}
@@ -309,7 +324,7 @@ func (e *emitter) head(out *bytes.Buffer) {
 	if len(e.files) > 0 {
 		out.WriteString("#include <errno.h>\n#include <stdbool.h>\n#include <sys/stat.h>\n")
 	}
-	if e.needsAny("keep ", "launched") {
+	if e.needsAny("keep ", "launched") || e.begin() != nil {
 		out.WriteString("#include <stdio.h>\n#include <stdlib.h>\n")
 	}
 	if e.opt.ComputeWith == Sleep && e.needs["compute"] {

@@ -117,7 +117,7 @@ func (p *process) blocksOf(n *node, d *signature.Payload, types *value) span {
 
 // peers is at least the number of blocks of a collective of a process: members, or neighbours.
 func (p *process) peers(n *node) int64 {
-	most := int64(p.data.Size)
+	most := int64(p.size)
 	for i := range p.data.Defs {
 		if d := &p.data.Defs[i]; d.Kind == efg.DefComm && len(d.Words) > 2 {
 			most = max(most, int64(d.Words[2]))
