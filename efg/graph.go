@@ -139,6 +139,9 @@ func (s *Stream) Visits() []uint64 { return VisitsOf(s.Nodes) }
 type Stats struct {
 	Count    uint64
 	Dur, Gap Interval
+	// Shared: minima, maxima and bins are those of all nodes that differ from this one in their call paths alone.
+	// A run file has them like that.
+	Shared bool
 }
 
 // Interval summarises durations in nanoseconds. Bins[i] counts those in [2^(i+3), 2^(i+4)); the

@@ -318,3 +318,31 @@ func TestStrippedPaths(t *testing.T) {
 		t.Errorf("lengths of paths: %v, %d of the program; with symbols %v", got, unnamed, want)
 	}
 }
+
+// Nodes that differ in their call paths alone are marked, as their extremes are those of all of them.
+func TestSharedTimes(t *testing.T) {
+	m := mpis[0]
+	program := compileMPI(t, m, "../../../testdata/c/paths.c")
+	for _, options := range [][]string{{"--time", "stats"}, {"--time", "stats", "--callpath"}} {
+		file := filepath.Join(t.TempDir(), "a.efg")
+		runOK(t, m, slices.Concat([]string{"-o", file}, options, []string{program})...)
+		query := func(statement string) string {
+			out, errOut, status := efgRun(t, nil, "sql", file, statement, "--format", "csv")
+			if lines := strings.Fields(out); status == 0 && len(lines) == 2 {
+				return lines[1]
+			}
+			t.Fatalf("status %d: %s%s", status, out, errOut)
+			return ""
+		}
+		marked := query("select count(*) from nodes where shared = 1")
+		// Nodes of one rank and thread with one callsite, procedure and arguments differ in their paths alone.
+		alike := "(select count(*) as n, count(distinct time_min||' '||time_max) as extremes, sum(shared) as marked from nodes group by rank, thread, op, site, args)"
+		if query("select count(*) from "+alike+" where n > 1 and (extremes <> 1 or marked <> n) or n = 1 and marked > 0") != "0" {
+			t.Errorf("%v: %s nodes are marked", options, marked)
+		}
+		graph, errOut, status := efgRun(t, nil, "graph", file, "--format", "json")
+		if with := slices.Contains(options, "--callpath"); status != 0 || (marked != "0") != with || strings.Contains(graph, `"shared": true`) != with {
+			t.Errorf("%v: %s nodes are marked: %s", options, marked, errOut)
+		}
+	}
+}

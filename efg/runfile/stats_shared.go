@@ -259,7 +259,7 @@ func (s *sharing) takeShares(b *block.Block, nodes []efg.Node, all []*efg.Stats)
 			}
 		}
 		for j, k := range members {
-			list[j].Count = s.counts[k]
+			list[j].Count, list[j].Shared = s.counts[k], true
 			nodes[k].Stats = &list[j]
 		}
 	}

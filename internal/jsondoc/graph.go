@@ -34,6 +34,8 @@ type GraphNode struct {
 	Counts
 	Time *Interval `json:"time,omitempty"`
 	Gap  *Interval `json:"gap,omitempty"`
+	// Shared: min, max and bins are those of all nodes that differ from this one in their call paths alone.
+	Shared bool `json:"shared,omitempty"`
 }
 
 type GraphEdge struct {
@@ -104,7 +106,7 @@ func asGraphNode(g *graph.Graph, i int) GraphNode {
 	n := &g.Nodes[i]
 	j := GraphNode{
 		ID: g.Name(i), Op: n.Op, Args: append([]string{}, n.Args...), Site: n.Site, Collapse: n.Collapsed, Polls: n.Polls,
-		Counts: asCounts(&n.Row), Time: asInterval(&n.Time), Gap: asInterval(&n.Gap),
+		Counts: asCounts(&n.Row), Time: asInterval(&n.Time), Gap: asInterval(&n.Gap), Shared: n.Shared,
 	}
 	for _, w := range n.Words {
 		j.Words = append(j.Words, fmt.Sprintf("%016x", w))

@@ -77,7 +77,7 @@ func byProcess(f func(p *process, q *request) ([][]any, error)) func(*Database, 
 
 const nodeColumns = `rank INTEGER, thread INTEGER, node INTEGER, op TEXT, class TEXT, site TEXT, func TEXT, error TEXT, args TEXT,
 	visits INTEGER, sent INTEGER, received INTEGER, read INTEGER, written INTEGER, messages INTEGER,
-	time INTEGER, time_min INTEGER, time_max INTEGER, gap INTEGER, path TEXT`
+	time INTEGER, time_min INTEGER, time_max INTEGER, gap INTEGER, path TEXT, shared INTEGER`
 
 func nodeRows(p *process, q *request) ([][]any, error) {
 	const args = 8
@@ -102,7 +102,7 @@ func nodeRows(p *process, q *request) ([][]any, error) {
 			v := &n.Volume
 			row = append(row, text, int64(n.Visits), int64(v.Sent), int64(v.Received), int64(v.Read), int64(v.Written), int64(v.Messages))
 			path, _ := nodeColumn(&facts[k], eventPath)
-			list = append(list, append(append(row, timesOf(n.Stats)...), path))
+			list = append(list, append(append(row, timesOf(n.Stats)...), path, sharedTimes(n.Stats)))
 		}
 	}
 	return list, nil
@@ -124,6 +124,17 @@ func timesOf(s *efg.Stats) []any {
 		return []any{nil, nil, nil, nil}
 	}
 	return []any{int64(s.Dur.Sum), int64(s.Dur.Min), int64(s.Dur.Max), int64(s.Gap.Sum)}
+}
+
+// sharedTimes is 1 if minima and maxima are those of several nodes.
+func sharedTimes(s *efg.Stats) any {
+	switch {
+	case s == nil || s.Count == 0:
+		return nil
+	case s.Shared:
+		return int64(1)
+	}
+	return int64(0)
 }
 
 const edgeColumns = `rank INTEGER, thread INTEGER, source INTEGER, target INTEGER, number INTEGER, weight INTEGER`

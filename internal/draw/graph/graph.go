@@ -46,6 +46,8 @@ type Node struct {
 	// call before and the start of each call, in nanoseconds.
 	analysis.Row
 	Gap analysis.Times
+	// Shared: shortest and longest times are those of all nodes that differ from this one in their call paths alone.
+	Shared bool
 }
 
 // Edge is a step from one node of Nodes to another.
@@ -106,6 +108,7 @@ func (g *Graph) addNode(from *efg.Node, facts *analysis.Node, text reconstruct.N
 		n.Errors = facts.Visits
 	}
 	if st := facts.Stats; st != nil {
+		n.Shared = st.Shared
 		n.Time.Add(st.Count, &st.Dur)
 		n.Gap.Add(st.Count, &st.Gap)
 		g.Timed = true

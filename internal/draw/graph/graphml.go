@@ -76,6 +76,7 @@ var mlKeys = []mlKey{
 	{"gap", "node", "gap", "long", timed(func(n *Node) uint64 { return n.Gap.Sum })},
 	{"gap_min", "node", "gap_min", "long", timed(func(n *Node) uint64 { return n.Gap.Min })},
 	{"gap_max", "node", "gap_max", "long", timed(func(n *Node) uint64 { return n.Gap.Max })},
+	{"shared", "node", "shared", "boolean", func(g *Graph, i int) (string, bool) { return "true", g.Nodes[i].Shared }},
 	{"weight", "edge", "weight", "long", func(g *Graph, i int) (string, bool) { return fmt.Sprint(g.Edges[i].Weight), true }},
 	{"runs", "edge", "runs", "string", func(g *Graph, i int) (string, bool) {
 		var list []string

@@ -60,6 +60,12 @@ var calls = define(
 	column[nodeRow]{Column{"time_max", Integer, true, "ns", "of the longest call"}, func(n *nodeRow) Value { return n.statistic(func(s *efg.Stats) uint64 { return s.Dur.Max }) }},
 	column[nodeRow]{Column{"gap", Integer, true, "ns", "sum of the times from the calls before to these"}, func(n *nodeRow) Value { return n.statistic(func(s *efg.Stats) uint64 { return s.Gap.Sum }) }},
 	column[nodeRow]{Column{"path", JSON, true, "", "as in events"}, func(n *nodeRow) Value { return text(n.node.Path) }},
+	column[nodeRow]{Column{"shared", Boolean, true, "", "time_min and time_max are those of all nodes that differ from this one in their call paths alone"}, func(n *nodeRow) Value {
+		if n.facts.Stats == nil || n.facts.Stats.Count == 0 {
+			return absent
+		}
+		return boolean(n.facts.Stats.Shared)
+	}},
 )
 
 // edgeRow is a step from node to node.
