@@ -2,8 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -344,5 +346,49 @@ func TestSharedTimes(t *testing.T) {
 		if with := slices.Contains(options, "--callpath"); status != 0 || (marked != "0") != with || strings.Contains(graph, `"shared": true`) != with {
 			t.Errorf("%v: %s nodes are marked: %s", options, marked, errOut)
 		}
+	}
+}
+
+// Two builds of a program compare by their call paths although its lines have moved; one more call is found on its path.
+func TestDiffOfMovedLines(t *testing.T) {
+	for _, m := range mpis {
+		t.Run(m.name, func(t *testing.T) {
+			source, err := os.ReadFile("../../testdata/c/paths.c")
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := t.TempDir()
+			build := func(name string, edit ...string) string {
+				text := strings.NewReplacer(edit...).Replace(string(source))
+				if text == string(source) && edit != nil {
+					t.Fatalf("%s: nothing to edit", name)
+				}
+				header, err1 := filepath.Abs("../../testdata/c/check.h")
+				from, err2 := filepath.Abs("testdata")
+				file := filepath.Join(dir, name, "paths.c")
+				relative, err3 := filepath.Rel(from, file)
+				err4 := os.Mkdir(filepath.Dir(file), 0o755)
+				err5 := os.WriteFile(file, []byte(strings.Replace(text, `"check.h"`, `"`+header+`"`, 1)), 0o644)
+				if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+					t.Fatal(err)
+				}
+				run := filepath.Join(dir, name+".efg")
+				runOK(t, m, "-o", run, "--callpath", compileMPI(t, m, relative))
+				return run
+			}
+			first := build("first")
+			moved := build("moved", "#include", "/* moved */\n\n#include", "static HERE void meet", "\n\nstatic HERE void meet", "        right(n - 1);", "\n        right(n - 1);", "int main", "\n\n\nint main")
+			for _, depth := range []string{"0", "2", "1"} {
+				out, errOut, status := efgRun(t, nil, "diff", first, moved, "--site-depth", depth, "--fail-on", "calls>0%,structure")
+				if status != 0 || !strings.Contains(out, "The runs are identical") {
+					t.Errorf("depth %s: status %d: %s%s", depth, status, errOut, out)
+				}
+			}
+			more := build("more", "#include", "\n\n#include", "        right(n - 1);\n", "        right(n - 1);\n    if (n == 0)\n        meet();\n")
+			out, errOut, status := efgRun(t, nil, "diff", first, more, "--site-depth", "2", "--fail-on", "calls>0%")
+			if status != 1 || !strings.Contains(out, "left paths.c") {
+				t.Errorf("one more call: status %d: %s%s", status, errOut, out)
+			}
+		})
 	}
 }
