@@ -24,7 +24,7 @@ var proven = []string{
 // forced are those that depend on outcomes which MPI leaves open: these are forced as recorded.
 var forced = []string{
 	"c/farm.c", "c/mesh.c", "c/amr.c 8", "fortran/coll_usempi.f90", "fortran/halo_mpifh.f", "fortran/all_f08.f90", "c/persistent.c", "c/probes.c",
-	"c/polls.c", "c/polling.c", "c/errors.c", "c/grequest.c", "c/shapes.c", "c/texts.c", "c/selfsend.c", "c/pingpong.c", "c/barriers.c",
+	"c/polls.c", "c/polling.c", "c/errors.c", "c/grequest.c", "c/shapes.c", "c/texts.c", "c/selfsend.c", "c/pingpong.c", "c/barriers.c", "c/attrs.c", "c/eager.c",
 	"c/races.c blocking half waitany waitsome ignored test testany testsome testall getstatus probe iprobe mprobe improbe persistent cancelled sendrecv",
 }
 
@@ -156,4 +156,23 @@ func record(t *testing.T, b *groundtruth.Bench, flags []string, file string, ran
 	}
 	t.Cleanup(func() { run.Close() })
 	return run, r.Stdout
+}
+
+// What cannot be the same in another process is refused, with the reason.
+func TestRefused(t *testing.T) {
+	benches, err := groundtruth.Benches(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range benches {
+		for line, want := range map[string]string{
+			"c/bottom.c":  "rank 0: MPI_Bcast: MPI_BOTTOM with a datatype of addresses",
+			"c/threads.c": "threads make calls: programs with threads are not generated",
+			"c/rma.c":     "MPI_Win_attach: addresses in a dynamic window",
+		} {
+			t.Run(b.Name+"/"+filepath.Base(line), func(t *testing.T) {
+				scale(t, b, filepath.Join(t.TempDir(), "app"), line, 2, nil, want)
+			})
+		}
+	}
 }

@@ -158,6 +158,26 @@ func TestThreads(t *testing.T) {
 	})
 }
 
+var waited = regexp.MustCompile(`(?m)^efg: replay: rank 0, thread 0, call \d+: has waited for 10 s for what was recorded of MPI_(\w+)`)
+
+// A process that waits for what was recorded says so after 10 s, once.
+func TestPatience(t *testing.T) {
+	eachBench(t, func(t *testing.T, b *groundtruth.Bench, program string) {
+		dir := t.TempDir()
+		file := filepath.Join(dir, "first.efg")
+		first, err := b.Recorded(t.Context(), file, 4, program, "waitany")
+		if err != nil || first.Status != 0 {
+			t.Fatalf("status %d: %v\n%s", first.Status, err, first.Stderr)
+		}
+		t.Setenv("RACES_LATE", "13")
+		r, err := b.RecordedWith(t.Context(), []string{"--replay", file}, filepath.Join(dir, "again.efg"), 4, program, "waitany")
+		lines := waited.FindAllString(r.Stderr, -1)
+		if err != nil || r.Status != 0 || r.Stdout != first.Stdout || len(lines) != 1 {
+			t.Errorf("status %d: %v\n%s\nwant\n%s\n%s", r.Status, err, r.Stdout, first.Stdout, r.Stderr)
+		}
+	})
+}
+
 var stopped = regexp.MustCompile(`^efg: replay: rank 0 is stopped: process (\d+);`)
 
 // With --on-divergence stop the process waits for a debugger, and goes on free when it is continued.

@@ -66,6 +66,7 @@ var apps = []app{
 	{source: "c/regions.c"},
 	{source: "c/regions.c", args: []string{"kill"}, dies: true},
 	{source: "c/mpi1.c"},
+	{source: "c/bottom.c"},
 	{source: "c/longjmp.c"},
 	{source: "cxx/leaves.cc"},
 	{source: "c/callbacks.c"},
