@@ -33,7 +33,7 @@ func (e *emitter) call(number int) {
 		name += "_c"
 	}
 	text := name + "(" + strings.Join(args, ", ") + ")"
-	if n.proc.Poll && n.header.ErrorClass() == 0 {
+	if n.repeats() {
 		outcome := "flag"
 		if n.proc.Roles.Outcount != 0 {
 			outcome = "outcount"
@@ -62,6 +62,9 @@ func (e *emitter) call(number int) {
 		e.line(s)
 	}
 }
+
+// repeats reports whether a call is a poll that is repeated until it finds something.
+func (n *node) repeats() bool { return n.proc.Poll && n.header.ErrorClass() == 0 }
 
 // left reports whether the program left the call by longjmp or an exception, out of a function that MPI called.
 func (n *node) left() bool {

@@ -236,7 +236,18 @@ func (e *emitter) varying(name string, s series, text func(uint64) string) strin
 	e.needs["next"] = true
 	cursor := e.unique(name + "_cursor")
 	fmt.Fprintf(&e.tables, "static struct cursor %s = {.at = %s};\n", cursor, e.runs(name, s, text))
-	return "next(&" + cursor + ")"
+	return e.nextOf(name, "&"+cursor)
+}
+
+// nextOf is the next value of a cursor. A poll that is repeated passes the same each time.
+func (e *emitter) nextOf(name, cursor string) string {
+	text := "next(" + cursor + ")"
+	if !e.node.repeats() {
+		return text
+	}
+	variable := e.unique(name + "_now")
+	e.pre = append(e.pre, "const long long "+variable+" = "+text+";")
+	return variable
 }
 
 func (e *emitter) varyingByRank(name string, list []*value, text func(uint64) string) string {
@@ -250,7 +261,7 @@ func (e *emitter) varyingByRank(name string, list []*value, text func(uint64) st
 	}
 	cursor := e.unique(name + "_cursor")
 	fmt.Fprintf(&e.tables, "static struct cursor %s[] = {%s};\n", cursor, wrap(strings.Join(elems, ", ")))
-	return "next(&" + cursor + "[rank])"
+	return e.nextOf(name, "&"+cursor+"[rank]")
 }
 
 // runs adds a table of a series: see support/next.c.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -116,6 +117,9 @@ func proveCommand(t *testing.T, b *groundtruth.Bench, dir string, args []string,
 	if _, err := generate.Write(app, first, &generate.Options{ComputeWith: generate.Spin, Source: "run.efg"}); err != nil {
 		t.Fatal(err)
 	}
+	if text, err := os.ReadFile(filepath.Join(app, "main.c")); err != nil || advancing.Match(text) {
+		t.Errorf("a poll takes another argument each time that it is repeated: %v", err)
+	}
 	compile(t, b, app)
 	t.Setenv("EFG_SCRATCH", filepath.Join(dir, "scratch"))
 	var flags []string
@@ -132,6 +136,8 @@ func proveCommand(t *testing.T, b *groundtruth.Bench, dir string, args []string,
 	}
 	return app
 }
+
+var advancing = regexp.MustCompile(`(?m)^ *do\n.*next\(`)
 
 // compile builds a generated program, without warnings.
 func compile(t *testing.T, b *groundtruth.Bench, app string) {
