@@ -19,14 +19,13 @@ import (
 
 // parsed is a trace, read by the description of the format alone.
 type parsed struct {
-	length  int64
-	tasks   []int // threads of each
-	comms   map[int64][]int64
-	states  map[[2]int64][][3]int64 // by task and thread: from, to, state
-	events  map[[2]int64][][]int64  // time, type, value, type, value …
-	sent    [][]int64               // fields of communications
-	labels  map[[2]int64]string     // by type and value
-	threads []string
+	length int64
+	tasks  []int // threads of each
+	comms  map[int64][]int64
+	states map[[2]int64][][3]int64 // by task and thread: from, to, state
+	events map[[2]int64][][]int64  // time, type, value, type, value …
+	sent   [][]int64               // fields of communications
+	labels map[[2]int64]string     // by type and value
 }
 
 func write(t *testing.T, run *runfile.Run, job *export.Job) string {
