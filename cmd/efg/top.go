@@ -200,6 +200,8 @@ func rankDoing(r *live.RankRate) string {
 	switch {
 	case !r.Running:
 		return "has ended"
+	case r.Inner != "":
+		return r.Op + ", inside it " + r.Inner
 	case r.Op != "":
 		return r.Op
 	case r.Last != "":

@@ -235,15 +235,21 @@ func (w *whereWriter) groups() {
 	for i := range w.call.Groups {
 		g := &w.call.Groups[i]
 		t.Row(shorten(rankset.Text(g.Ranks), 24), fmt.Sprint(g.Number), spanText(g.Shortest, g.Longest),
-			describeState(g.State, g.Op, groupArgs(g)), g.Site, groupAwaits(g))
+			describeState(g.State, g.Op, groupArgs(g), g.Inner), g.Site, groupAwaits(g))
 	}
 	fmt.Fprintln(w)
 	t.Write(w)
 }
 
 // describeState describes what a thread is doing.
-func describeState(state live.State, op string, args []string) string {
+func describeState(state live.State, op string, args []string, inner *live.InnerCall) string {
 	switch {
+	case state == live.InCall && inner != nil:
+		text := callText(op, args) + ", inside it " + callText(inner.Op, inner.Args)
+		if inner.Site != "" {
+			text += " at " + inner.Site
+		}
+		return text
 	case state == live.InCall:
 		return callText(op, args)
 	case op == "" || state == live.Finalized:
@@ -304,7 +310,7 @@ func (w *whereWriter) threads(set ranks) error {
 		found[x.Rank] = true
 		if set == nil || rankset.Set(set).Has(x.Rank) {
 			t.Row(fmt.Sprint(x.Rank), fmt.Sprint(x.Thread), grouped(x.Event), spanText(x.Seconds, x.Seconds),
-				describeState(x.State, x.Op, x.Args), x.Site, awaitsText(x.Awaits, x.Any))
+				describeState(x.State, x.Op, x.Args, x.Inner), x.Site, awaitsText(x.Awaits, x.Any))
 		}
 	}
 	for _, part := range set {

@@ -32,11 +32,20 @@ static bool in_mpi(const stream *s) { return *s->pub.call_tick != 0; }
 
 /* ---- entering and leaving ---- */
 
-/* What a stream for nested calls has in place of its part of the segment. */
+/* A stream for nested calls. Its words are in the segment, for readers, or here if there is no space. */
 typedef struct level {
     stream s;
-    uint64_t words[EFG_MAX_WORDS], call_tick;
+    seg_inner *shown, own;
 } level;
+
+/* Where the segment refers to what is shown of the calls inside those of s; NULL if these are not shown. */
+static uint32_t *shown_inside(stream *s)
+{
+    if (s->pub.depth == 0)
+        return &s->seg->inner;
+    level *l = (level *)s;
+    return l->shown != &l->own ? &l->shown->inner : NULL;
+}
 
 /* The stream for calls inside those of s; NULL when out of memory. */
 static stream *inner_stream(stream *s)
@@ -47,8 +56,16 @@ static stream *inner_stream(stream *s)
     if (l == NULL)
         return NULL;
     l->s = (stream){.seg = s->seg, .graph = s->graph, .outermost = s->outermost, .counts = s->counts, .special = true};
-    l->s.pub.w = l->words;
-    l->s.pub.call_tick = &l->call_tick;
+    uint32_t *ref = shown_inside(s);
+    l->shown = ref != NULL ? efg_alloc(sizeof *l->shown, 64) : NULL;
+    if (l->shown != NULL) {
+        efg_publish_barrier();
+        *ref = efg_ref(l->shown);
+    } else {
+        l->shown = &l->own;
+    }
+    l->s.pub.w = l->shown->words;
+    l->s.pub.call_tick = &l->shown->call_tick;
     l->s.pub.thread = s->pub.thread;
     l->s.pub.depth = s->pub.depth + 1;
     l->s.pub.paths = s->pub.paths;

@@ -83,3 +83,47 @@ func TestTimesOfCallsInside(t *testing.T) {
 		}
 	})
 }
+
+// With statistics only, inclusive times are exactly what was measured. Own times add up to the time of the
+// outermost calls, or to a little more: a share of the times inside may be larger than what a call took.
+func TestInclusiveTimesOfStatistics(t *testing.T) {
+	testrun.Record(t, []testrun.Program{{Source: "c/callbacks.c", Time: "stats"}}, func(t *testing.T, r *testrun.Recording) {
+		want, outermost := map[string]uint64{}, uint64(0)
+		procs := make([]int, len(r.Run.Procs))
+		for i := range procs {
+			procs[i] = i
+			p, err := r.Run.Process(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range p.Streams {
+				for k := range s.Nodes {
+					n := &s.Nodes[k]
+					h := signature.Header(n.Words[0])
+					if n.Stats == nil || signature.ProcByID(h.Proc()).Annotates() {
+						continue
+					}
+					want[signature.ProcByID(h.Proc()).Name] += n.Stats.Dur.Sum
+					if h.Depth() == 0 {
+						outermost += n.Stats.Dur.Sum
+					}
+				}
+			}
+		}
+		report, err := analysis.NewReportWithSetup(r.Run, procs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := uint64(0)
+		for i := range report.Procedures {
+			row := &report.Procedures[i]
+			own += row.Time.Sum
+			if row.Inclusive != want[row.Op] {
+				t.Errorf("%s: inclusive %d ns, measured %d", row.Op, row.Inclusive, want[row.Op])
+			}
+		}
+		if own < outermost || own-outermost > outermost/200 {
+			t.Errorf("own times add up to %d ns, the outermost calls took %d", own, outermost)
+		}
+	})
+}

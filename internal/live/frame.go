@@ -40,7 +40,8 @@ type RankRate struct {
 	// Op is the call that the first thread is in, "" between calls; Site is its callsite, or
 	// that of the last call.
 	Op      string  `json:"op,omitempty"`
-	Last    string  `json:"last,omitempty"` // the last call, if none is in progress
+	Inner   string  `json:"inner,omitempty"` // the innermost call in progress, if it is inside that one
+	Last    string  `json:"last,omitempty"`  // the last call, if none is in progress
 	Site    string  `json:"site,omitempty"`
 	Seconds float64 `json:"seconds"` // in this state
 }

@@ -95,6 +95,8 @@ type Thread struct {
 	Args   []string `json:"args,omitempty"`
 	Site   string   `json:"site,omitempty"`
 	Event  uint64   `json:"event"` // number of that call, or of the next
+	// Inner is the innermost call in progress, if it was made inside the one in progress.
+	Inner *InnerCall `json:"inner,omitempty"`
 	// Seconds is how long it has been in the state; with Since, if times were recorded.
 	Seconds *float64   `json:"seconds,omitempty"`
 	Since   *time.Time `json:"since,omitempty"`
@@ -102,6 +104,13 @@ type Thread struct {
 	Awaits []int `json:"awaits,omitempty"`
 	Any    bool  `json:"any,omitempty"`
 	Stuck  bool  `json:"stuck,omitempty"` // it can never continue
+}
+
+// InnerCall is a call that the program makes inside another one, in a reduction operation for example.
+type InnerCall struct {
+	Op   string   `json:"op"`
+	Args []string `json:"args,omitempty"` // "tag=*" where those of a group differ
+	Site string   `json:"site,omitempty"`
 }
 
 // Group is threads in the same state, in calls of the same procedure on the same
@@ -113,8 +122,10 @@ type Group struct {
 	// Varying are the values of these.
 	Varying []Varying `json:"varying,omitempty"`
 	Site    string    `json:"site,omitempty"`
-	Ranks   []int     `json:"ranks"`
-	Number  int       `json:"threads"`
+	// Inner is as in Thread; the members have the same one, but for its arguments.
+	Inner  *InnerCall `json:"inner,omitempty"`
+	Ranks  []int      `json:"ranks"`
+	Number int        `json:"threads"`
 	// Shortest and Longest are the shortest and longest time in the state, in seconds.
 	Shortest *float64 `json:"shortest,omitempty"`
 	Longest  *float64 `json:"longest,omitempty"`
@@ -180,6 +191,10 @@ func (j *Job) thread(v *waitfor.Verdict, names *texts, i int, r *Rank, t int) Th
 		if a.InCall {
 			x.Args = text.Args
 		}
+		if a.Inner != nil {
+			inner := names.Call(&r.Process, r.Number, a.Thread, a.Inner)
+			x.Inner = &InnerCall{inner.Op, inner.Args, inner.Site}
+		}
 	}
 	x.Awaits, x.Any = v.Awaits(i, t)
 	return x
@@ -214,6 +229,17 @@ type groupKey struct {
 	op, site string
 	object   string // the argument that names the communicator, window or file
 	stuck    bool
+	// of the innermost call, if that is inside another one
+	innerOp, innerSite string
+}
+
+// key is what the thread has in common with the others of its group.
+func (t *Thread) key() groupKey {
+	k := groupKey{state: t.State, op: t.Op, site: t.Site, object: objectArg(t.Op, t.Args), stuck: t.Stuck}
+	if t.Inner != nil {
+		k.innerOp, k.innerSite = t.Inner.Op, t.Inner.Site
+	}
+	return k
 }
 
 func (c *JobState) group() {
@@ -221,7 +247,7 @@ func (c *JobState) group() {
 	var members [][]*Thread
 	for i := range c.Threads {
 		t := &c.Threads[i]
-		k := groupKey{t.State, t.Op, t.Site, objectArg(t.Op, t.Args), t.Stuck}
+		k := t.key()
 		n, ok := at[k]
 		if !ok {
 			n = len(members)
@@ -250,9 +276,15 @@ func order(g *Group) int {
 func newGroup(members []*Thread, size int) Group {
 	first := members[0]
 	g := Group{State: first.State, Op: first.Op, Site: first.Site, Args: slices.Clone(first.Args), Stuck: first.Stuck, Number: len(members)}
+	if first.Inner != nil {
+		inner := *first.Inner
+		g.Inner = &inner
+	}
 	for _, t := range members {
 		g.Ranks = append(g.Ranks, t.Rank)
-		g.Args = merged(g.Args, t.Args)
+		if g.Args = merged(g.Args, t.Args); g.Inner != nil {
+			g.Inner.Args = merged(g.Inner.Args, t.Inner.Args)
+		}
 		if t.Seconds != nil {
 			g.Shortest, g.Longest = pick(g.Shortest, t.Seconds, true), pick(g.Longest, t.Seconds, false)
 		}

@@ -335,6 +335,9 @@ func (m *Monitor) current(w *watched, l *segment.Sample, now uint64, r *RankRate
 	key := &m.keys[m.key(w, callKey{signature.Header(a.Words[0]).Proc(), a.Words[1]})]
 	if a.InCall {
 		r.Op = key.op
+		if a.Inner != nil {
+			r.Inner = procName(signature.Header(a.Inner[0]).Proc())
+		}
 	} else {
 		r.Last = key.op
 	}

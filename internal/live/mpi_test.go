@@ -207,6 +207,26 @@ func TestDeadlocks(t *testing.T) {
 	}
 }
 
+// The innermost call in progress is named, with the one that it is inside of.
+func TestCallInsideCall(t *testing.T) {
+	for _, m := range groundtruth.Installed() {
+		t.Run(m.Name, func(t *testing.T) {
+			j := launch(t, m, 2, compile(t, m, "inside.c"))
+			c := j.until(t, func(r *JobState) bool {
+				return len(r.Threads) == 2 && !slices.ContainsFunc(r.Threads, func(x Thread) bool { return x.Inner == nil })
+			})
+			for _, x := range c.Threads {
+				if x.Op != "MPI_Reduce_local" || x.State != InCall || x.Inner.Op != "MPI_Recv" || !strings.Contains(x.Inner.Site, "inside.c:") || !slices.Contains(x.Inner.Args, "tag=7") {
+					t.Errorf("%+v, inside it %+v", x, x.Inner)
+				}
+			}
+			if len(c.Groups) != 1 || c.Groups[0].Inner == nil || c.Groups[0].Inner.Op != "MPI_Recv" {
+				t.Errorf("groups %+v", c.Groups)
+			}
+		})
+	}
+}
+
 // stored is the job state according to the job's run file.
 func (j *job) stored(t *testing.T) *JobState {
 	t.Helper()

@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"errors"
 	"slices"
 	"sync/atomic"
 	"unsafe"
@@ -20,6 +21,8 @@ type Activity struct {
 	// else those of the last call, nil before the first.
 	InCall bool
 	Words  []uint64
+	// Inner are the words of the innermost call in progress, if that is inside another one.
+	Inner []uint64
 	// Tick distinguishes calls of one thread; with times it is when the call began.
 	Tick uint64
 	// Since is when that call began, or else when the last one ended: nanoseconds of
@@ -38,6 +41,7 @@ func (r *reader) activity(ref uint32, h *Header) (a Activity, err error) {
 	b, err := r.bytes("stream", ref, 0, uint64(unsafe.Sizeof(Stream{})))
 	if err == nil {
 		a.read(view[Stream](b), h, nil)
+		err = r.inner(&a, view[Stream](b))
 	}
 	return a, err
 }
@@ -51,12 +55,12 @@ func (a *Activity) read(live *Stream, h *Header, words []uint64) {
 		if a.Tick == 0 {
 			since = atomic.LoadUint64(&live.LastTick)
 		}
-		a.Words = callWords(live, words)
+		a.Words = callWords(&live.Words, words)
 		// Without times all calls have the same tick, and counted polls are not events: the
 		// words are compared, too, because those of two calls might be mixed. They are compared
 		// before and after the tick: a thread may have gone on to the next call and written the
 		// first words of it before, and the others since.
-		if isCall(live, a.Words) && atomic.LoadUint64(&live.CallTick) == a.Tick && atomic.LoadUint64(&live.Events) == a.Events && isCall(live, a.Words) {
+		if isCall(&live.Words, a.Words) && atomic.LoadUint64(&live.CallTick) == a.Tick && atomic.LoadUint64(&live.Events) == a.Events && isCall(&live.Words, a.Words) {
 			a.InCall, a.Since = a.Tick != 0 && a.Words != nil, h.monotonic(since)
 			return
 		}
@@ -64,24 +68,57 @@ func (a *Activity) read(live *Stream, h *Header, words []uint64) {
 	a.Busy, a.Words, a.Tick = true, nil, 0
 }
 
+// inner reads the innermost call in progress, if that is inside another one. A thread that
+// goes on meanwhile has none.
+func (r *reader) inner(a *Activity, live *Stream) error {
+	a.Inner = nil
+	var last *Inner
+	tick := uint64(0)
+	ref := atomic.LoadUint32(&live.Inner)
+	for depth := 0; a.InCall && ref != 0; depth++ {
+		if depth == maxStreams {
+			return r.corrupt("inner call", ref, errors.New("too many"))
+		}
+		b, err := r.bytes("inner call", ref, 0, uint64(unsafe.Sizeof(Inner{})))
+		if err != nil {
+			return err
+		}
+		next := view[Inner](b)
+		at := atomic.LoadUint64(&next.CallTick)
+		if at == 0 {
+			break
+		}
+		last, tick = next, at
+		ref = atomic.LoadUint32(&next.Inner)
+	}
+	if last == nil {
+		return nil
+	}
+	words := callWords(&last.Words, nil)
+	if words != nil && isCall(&last.Words, words) && atomic.LoadUint64(&last.CallTick) == tick && atomic.LoadUint64(&live.CallTick) == a.Tick {
+		a.Inner = words
+	}
+	return nil
+}
+
 // callWords copies the words of the latest call into a buffer; nil if they are not those of a
 // call.
-func callWords(live *Stream, words []uint64) []uint64 {
-	n := signature.Header(atomic.LoadUint64(&live.Words[0])).Words()
+func callWords(live *[MaxWords]uint64, words []uint64) []uint64 {
+	n := signature.Header(atomic.LoadUint64(&live[0])).Words()
 	if n < signature.FirstWord || n > MaxWords {
 		return nil
 	}
 	words = slices.Grow(words[:0], n)[:n]
 	for i := range words {
-		words[i] = atomic.LoadUint64(&live.Words[i])
+		words[i] = atomic.LoadUint64(&live[i])
 	}
 	return words
 }
 
 // isCall reports whether these still are the words of the latest call.
-func isCall(live *Stream, words []uint64) bool {
+func isCall(live *[MaxWords]uint64, words []uint64) bool {
 	for i, w := range words {
-		if atomic.LoadUint64(&live.Words[i]) != w {
+		if atomic.LoadUint64(&live[i]) != w {
 			return false
 		}
 	}

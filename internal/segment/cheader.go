@@ -20,7 +20,7 @@ func CFiles() map[string][]byte {
 
 // layoutTypes are the structs that C shares, inner ones first.
 var layoutTypes = []any{
-	Anchor{}, Counter{}, Header{}, Published{}, Turn{}, Stream{}, Node{}, NodeStats{}, Tally{}, NodeCounter{}, HighBins{}, BinGroup{}, Edge{}, Varies{}, Attr{},
+	Anchor{}, Counter{}, Header{}, Published{}, Turn{}, Stream{}, Inner{}, Node{}, NodeStats{}, Tally{}, NodeCounter{}, HighBins{}, BinGroup{}, Edge{}, Varies{}, Attr{},
 	SeqState{}, Seq{}, Chunk{}, Def{},
 }
 

@@ -120,13 +120,21 @@ type Stream struct {
 	// others have none.
 	TimesEnd uint64
 	Times    uint32 // ref: first Chunk of the times of each event
-	_        uint32
+	Inner    uint32 // ref: Inner, calls inside the call in progress
 	_        uint64
 	_        uint64 // Words are aligned to 64
 	Words    [MaxWords]uint64
 	// Turns[i%MaxTurns] for i from Entered to Made are not entered at their nodes yet.
 	Made, Entered uint64
 	Turns         [MaxTurns]Turn
+}
+
+// Inner is the call in progress of a thread at one depth, inside the one around it.
+type Inner struct {
+	CallTick uint64 // as in Stream
+	Inner    uint32 // ref: that of the next depth
+	_        uint32
+	Words    [MaxWords]uint64
 }
 
 // Turn is the end of a branch run, and the begin of the next one, at a node with many

@@ -84,6 +84,9 @@ func (k *sampler) look(calls bool) error {
 		}
 		live := view[Stream](b)
 		k.found.Activities[n].read(live, h, t.words[:0])
+		if err := k.inner(&k.found.Activities[n], live); err != nil {
+			return err
+		}
 		if calls {
 			if err := k.counters(n, t, live); err != nil {
 				return err

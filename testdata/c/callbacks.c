@@ -1,10 +1,12 @@
-/* Calls inside MPI calls, up to four deep: callbacks ROUNDS */
+/* Calls inside MPI calls, up to four deep: callbacks ROUNDS, or callbacks kill: rank 0 is killed in one */
 #include "check.h"
 
+#include <signal.h>
 #include <string.h>
 
 static MPI_Comm other;          /* the operations' own */
 static MPI_Op inner;
+static int dies;                /* in the operation, the time after next */
 
 /* ---- reduction operations ---- */
 
@@ -22,6 +24,8 @@ static void add_after_message(void *a, void *b, int *n, MPI_Datatype *t)
     MPI_Request r;
     MPI_Irecv(&got, 1, MPI_INT, MPI_ANY_SOURCE, 3, MPI_COMM_SELF, &r);
     MPI_Send(&sent, 1, MPI_INT, 0, 3, MPI_COMM_SELF);
+    if (dies > 0 && --dies == 0)
+        raise(SIGKILL);
     MPI_Wait(&r, MPI_STATUS_IGNORE);
     CHECK(got == sent);
     add(a, b, *n);
@@ -223,7 +227,10 @@ int main(int argc, char **argv)
     int key, size;
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    int rounds = number_arg(argc, argv, 1, 5);
+    int kill = argc > 1 && strcmp(argv[1], "kill") == 0, rank;
+    int rounds = kill ? 5 : number_arg(argc, argv, 1, 5);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    dies = kill && rank == 0 ? 2 : 0;
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_end, &key, NULL);
     MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EFG_LAYOUT_HASH UINT64_C(0xa3b09f4d72eb35fc)
+#define EFG_LAYOUT_HASH UINT64_C(0xe575474aac7f3659)
 #define SEG_MAGIC 0xa47455300474645
 #define SEG_VERSION 0x2
 #define SEG_REF_UNIT 0x10
@@ -170,9 +170,9 @@ typedef struct seg_stream {
     uint64_t first_tick;
     uint64_t times_end;
     uint32_t times;
-    uint32_t pad1;
+    uint32_t inner;
+    uint64_t pad1;
     uint64_t pad2;
-    uint64_t pad3;
     uint64_t words[32];
     uint64_t made;
     uint64_t entered;
@@ -192,13 +192,25 @@ _Static_assert(offsetof(seg_stream, tid) == 80, "seg_stream.tid");
 _Static_assert(offsetof(seg_stream, first_tick) == 88, "seg_stream.first_tick");
 _Static_assert(offsetof(seg_stream, times_end) == 96, "seg_stream.times_end");
 _Static_assert(offsetof(seg_stream, times) == 104, "seg_stream.times");
-_Static_assert(offsetof(seg_stream, pad1) == 108, "seg_stream.pad1");
-_Static_assert(offsetof(seg_stream, pad2) == 112, "seg_stream.pad2");
-_Static_assert(offsetof(seg_stream, pad3) == 120, "seg_stream.pad3");
+_Static_assert(offsetof(seg_stream, inner) == 108, "seg_stream.inner");
+_Static_assert(offsetof(seg_stream, pad1) == 112, "seg_stream.pad1");
+_Static_assert(offsetof(seg_stream, pad2) == 120, "seg_stream.pad2");
 _Static_assert(offsetof(seg_stream, words) == 128, "seg_stream.words");
 _Static_assert(offsetof(seg_stream, made) == 384, "seg_stream.made");
 _Static_assert(offsetof(seg_stream, entered) == 392, "seg_stream.entered");
 _Static_assert(offsetof(seg_stream, turns) == 400, "seg_stream.turns");
+
+typedef struct seg_inner {
+    uint64_t call_tick;
+    uint32_t inner;
+    uint32_t pad0;
+    uint64_t words[32];
+} seg_inner;
+_Static_assert(sizeof(seg_inner) == 272, "seg_inner");
+_Static_assert(offsetof(seg_inner, call_tick) == 0, "seg_inner.call_tick");
+_Static_assert(offsetof(seg_inner, inner) == 8, "seg_inner.inner");
+_Static_assert(offsetof(seg_inner, pad0) == 12, "seg_inner.pad0");
+_Static_assert(offsetof(seg_inner, words) == 16, "seg_inner.words");
 
 typedef struct seg_node {
     uint64_t run;

@@ -71,6 +71,7 @@ var apps = []app{
 	{source: "cxx/leaves.cc"},
 	{source: "c/callbacks.c"},
 	{source: "c/callbacks.c", ranks: 1},
+	{source: "c/callbacks.c", args: []string{"kill"}, dies: true},
 	{source: "c/fail.c", args: []string{"kill"}, dies: true},
 	{source: "c/fail.c", args: []string{"any", "5000"}, dies: true},
 	{source: "c/fail.c", args: []string{"exit"}, dies: true},
@@ -82,6 +83,9 @@ var apps = []app{
 	{source: "fortran/coll_usempi.f90", args: []string{"DIR"}},
 	{source: "fortran/all_f08.f90", args: []string{"DIR"}},
 	{source: "python/ring.py", only: "openmpi"},
+	{source: "fortran/nested_mpifh.f"},
+	{source: "fortran/nested_f08.f90"},
+	{source: "python/nested.py", only: "openmpi"},
 }
 
 var (
