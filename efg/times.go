@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/efg-tools/efg/efg/seq"
 )
@@ -124,6 +125,9 @@ func (s TimeSeq) Prefix(n uint64) (TimeSeq, error) {
 	}
 	return TimeSeq{n, s.code[:at]}, nil
 }
+
+// Grow prepares the sequence for n more intervals; most take one or two bytes.
+func (s *TimeSeq) Grow(n int) { s.code = slices.Grow(s.code, 2*n) }
 
 // Append adds an interval to the sequence.
 func (s *TimeSeq) Append(ticks uint64) {

@@ -287,6 +287,7 @@ func passTimes(b *block.Block, q *efg.TimeQuantizer, n uint64, want wantedTimes)
 }
 
 func takeAllTicks(b *block.Block, column int, q *efg.TimeQuantizer, to *efg.TimeSeq, count uint64) {
+	to.Grow(int(min(count, uint64(b.Left(column)))))
 	for k := uint64(0); k < count && b.Err == nil; k++ {
 		to.Append(takeTicks(b, column, q))
 	}
