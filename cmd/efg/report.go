@@ -135,8 +135,10 @@ func (opt *reportOptions) findings(r *runfile.Run, errOut io.Writer) ([]findings
 	if opt.ranks != "" || len(opt.by) > 0 {
 		return nil, nil
 	}
-	if err := correctClocks(context.Background(), r, "corrected", errOut); err != nil {
-		return nil, err
+	if findings.Followed(r) { // from rank to rank, for which clocks must agree
+		if err := correctClocks(context.Background(), r, "corrected", errOut); err != nil {
+			return nil, err
+		}
 	}
 	bar := newProgress(errOut, "ranks", uint64(len(r.Procs)))
 	defer bar.close()

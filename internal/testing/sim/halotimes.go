@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
@@ -154,7 +155,22 @@ func (c Config) TracedRun() (*runfile.Run, error) {
 // tracedError is the error of the times, in parts of efg.ErrorUnit.
 const tracedError = efg.ErrorUnit / 20
 
-// give gives a process its times.
+// give gives a process its times, and their statistics, as a recording has both.
 func (h *haloTimes) give(p *efg.Process) error {
+	addStats(&p.Streams[0], p.Defs, h.intervals(p.Rank))
 	return GiveTimesWithin(p, tracedError, func() uint64 { return 0 }, h.intervals(p.Rank))
+}
+
+// addStats adds the statistics of times that interval returns: the gap before and the duration of each
+// call in turn.
+func addStats(s *efg.Stream, defs []efg.Def, interval func() uint64) {
+	for w := s.Walk(defs); w.Next(); {
+		n := &s.Nodes[w.Node()]
+		if n.Stats == nil {
+			n.Stats = &efg.Stats{Gap: efg.Interval{Min: math.MaxUint64}, Dur: efg.Interval{Min: math.MaxUint64}}
+		}
+		n.Stats.Count++
+		addTo(&n.Stats.Gap, interval())
+		addTo(&n.Stats.Dur, interval())
+	}
 }

@@ -32,11 +32,15 @@ func addTimes(s *efg.Stream, random *rand.Rand) {
 func interval(n uint64, typical float64, random *rand.Rand) efg.Interval {
 	v := efg.Interval{Min: math.MaxUint64}
 	for range n {
-		ns := uint64(typical * math.Exp(0.5*random.NormFloat64()))
-		v.Sum += ns
-		v.Min = min(v.Min, ns)
-		v.Max = max(v.Max, ns)
-		v.Bins[min(max(bits.Len64(ns)-4, 0), len(v.Bins)-1)]++
+		addTo(&v, uint64(typical*math.Exp(0.5*random.NormFloat64())))
 	}
 	return v
+}
+
+// addTo counts one more time.
+func addTo(v *efg.Interval, ns uint64) {
+	v.Sum += ns
+	v.Min = min(v.Min, ns)
+	v.Max = max(v.Max, ns)
+	v.Bins[min(max(bits.Len64(ns)-4, 0), len(v.Bins)-1)]++
 }

@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { css } from "../colours.js";
 import { address, useStored, useStoredParts } from "../data.js";
-import { nanos, percent, plural, rankText } from "../format.js";
+import { grouped, nanos, percent, plural, rankText } from "../format.js";
 import { Check, Choice, Note, Problem, TextField, useWidth } from "../parts.jsx";
 import { change } from "../route.js";
 import { select, selectionIn } from "../selection.js";
@@ -41,13 +41,14 @@ function Traced({ id, run, query }) {
   const order = useOrder(id, run, query);
   const ranks = query.ranks ?? order.chosen;
   const trim = !query.from && !query.to;
-  const wanted = width && !order.loading ? address(id, "timeline", { from: query.from, to: query.to, trim, width: Math.min(2000, room), ranks, rows, by: query.order === "class" ? "class" : undefined, slices, events: step }) : undefined;
+  const clock = clockOf(run, query);
+  const wanted = width && !order.loading ? address(id, "timeline", { from: query.from, to: query.to, trim, width: Math.min(2000, room), ranks, rows, by: query.order === "class" ? "class" : undefined, slices, events: step, clock: clock === "raw" ? clock : undefined }) : undefined;
   const asked = useLater(wanted);
   const answer = useStoredParts(asked, decode, (v) => v.complete);
   const view = useMemo(() => answer.last && arranged(answer.last, order.ranks), [answer.last, order.ranks]);
   const failed = answer.error?.message;
   const steps = useSteps(asked, answer);
-  const follows = !query.plain && run.events <= mostFollowed && answer.data?.complete;
+  const follows = !query.plain && clock === "corrected" && run.events <= mostFollowed && answer.data?.complete;
   const flows = useStored(follows ? address(id, "flows", { ...spanOf(asked), ranks, most: mostFlows }) : undefined).last;
   const path = useStored(follows && isTraced(run) ? waitsOf(id) : undefined).data?.path;
   return (
@@ -56,9 +57,11 @@ function Traced({ id, run, query }) {
         <h2>Timeline</h2>
         <TextField label="ranks" name="ranks" value={query.ranks} hint="all, or 0-15" />
         <Choice label="rows by" name="order" value={query.order ?? "rank"} values={orders(run)} />
+        {run.hosts.length > 1 && <Choice label="times by" name="clock" value={clock} values={[["corrected", "corrected clocks"], ["raw", "the hosts' clocks"]]} />}
         <Part view={view} query={query} />
         <Check label="calls only" name="plain" on={query.plain === "1"} />
       </div>
+      {clock === "raw" && !query.clock && <Note>{`Times are by the hosts' own clocks: to correct these, all ${grouped(run.events)} calls are read first.`}</Note>}
       <div ref={box} class="timeline">
         {failed && <Problem text={failed} />}
         {!failed && !view && <Note>loading …</Note>}
@@ -70,6 +73,10 @@ function Traced({ id, run, query }) {
 
 // orders are the orders of rows that a run has.
 const orders = (run) => [["rank", "rank"], ...(run.processes > 1 ? [["class", "class"]] : []), ...(isTraced(run) ? [["waiting", "waiting"]] : []), ...(run.hosts.length > 1 ? [["host", "host"]] : [])];
+
+// clockOf is whose clocks times are by. To correct the clocks of several hosts all calls are read, which
+// is left to the user if there are very many.
+const clockOf = (run, query) => query.clock ?? (run.hosts.length > 1 && run.events > mostFollowed ? "raw" : "corrected");
 
 // useOrder gives the ranks in the order of their rows, and, if those are not all, the ranks to ask for:
 // those that wait longest, or the first hosts'.
