@@ -8,12 +8,13 @@ import { select, selectionIn } from "../selection.js";
 import { Table } from "../table.jsx";
 import { opColumn, rowColumns, siteColumn } from "./columns.jsx";
 import { reportOf } from "./summary.jsx";
-import { isTraced, waitsOf } from "./why.jsx";
+import { isTraced, useFollowing, waitsOf } from "./why.jsx";
 
 export function Source({ id, run, query }) {
   const { site } = selectionIn(query);
   const report = useStored(reportOf(id));
-  const waits = useStored(isTraced(run) ? waitsOf(id) : undefined);
+  const [follow] = useFollowing(id, run);
+  const waits = useStored(isTraced(run) && follow ? waitsOf(id) : undefined);
   const source = useCurrent(site ? address(id, "source", { at: site }) : undefined);
   return (
     <>

@@ -8,11 +8,13 @@ import { Note, Search, Wait } from "../parts.jsx";
 import { link } from "../route.js";
 import { Table, textFilter } from "../table.jsx";
 import { asQuery, isSelected, select, selectionIn } from "../selection.js";
-import { Causes, isTraced, pairRanks, placeText, RankStack, regionParts, regionPlace, regionText, waitsOf } from "./why.jsx";
+import { Causes, isTraced, pairRanks, placeText, RankStack, regionParts, regionPlace, regionText, useFollowing, waitsOf } from "./why.jsx";
 
 export function Waits({ id, run, query }) {
-  const answer = useStored(isTraced(run) ? waitsOf(id) : undefined);
+  const [follow, offer] = useFollowing(id, run);
+  const answer = useStored(isTraced(run) && follow ? waitsOf(id) : undefined);
   if (!isTraced(run)) return <Note>The times of each call were not recorded: efg run records them, unless --time off or --time stats is given.</Note>;
+  if (!follow) return offer;
   return <Wait on={answer}>{(w) => <Shown id={id} waits={w} query={query} />}</Wait>;
 }
 

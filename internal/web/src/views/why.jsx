@@ -1,7 +1,8 @@
 // What costs time and why: the first thing that is shown of a run.
 
+import { useState } from "preact/hooks";
 import { address, useStored } from "../data.js";
-import { fixed, nanos, percent, rankText } from "../format.js";
+import { fixed, grouped, nanos, percent, rankText } from "../format.js";
 import { Note, Wait } from "../parts.jsx";
 import { link } from "../route.js";
 import { asQuery } from "../selection.js";
@@ -15,6 +16,26 @@ const parts = 60; // of the time, in the picture
 export const isTraced = (run) => run.time.startsWith("trace");
 export const efficiencyOf = (id, run) => address(id, "efficiency", { windows: isTraced(run) && parts });
 
+// The calls of larger runs are followed from rank to rank once the user wants that: it takes long.
+const mostFollowed = 10_000_000;
+const followed = new Set(); // runs for which it is wanted
+
+// useFollowing tells whether the calls of a run are to be followed, and what offers that if not.
+export function useFollowing(id, run) {
+  const [, redraw] = useState(0);
+  if (run.events <= mostFollowed || followed.has(id)) return [true, null];
+  const follow = () => {
+    followed.add(id);
+    redraw((n) => n + 1);
+  };
+  return [false, (
+    <Note>
+      {`Why ranks wait, and what that costs, is known once all ${grouped(run.events)} calls have been followed from rank to rank: about a million a second. `}
+      <button type="button" onClick={follow}>follow them</button>
+    </Note>
+  )];
+}
+
 const findingsOf = (id) => address(id, "report", { by: "findings" });
 
 // evidence is the view that shows what a sentence says.
@@ -23,12 +44,14 @@ const evidence = { efficiency: "efficiency", waiting: "waits", state: "waits", c
 export function Why({ id, run }) {
   const traced = isTraced(run);
   const report = useStored(run.time === "off" ? undefined : findingsOf(id));
-  const waits = useStored(traced ? waitsOf(id) : undefined);
-  const efficiency = useStored(run.time === "off" ? undefined : efficiencyOf(id, run));
+  const [follow, offer] = useFollowing(id, run);
+  const waits = useStored(traced && follow ? waitsOf(id) : undefined);
+  const efficiency = useStored(run.time === "off" || (traced && !follow) ? undefined : efficiencyOf(id, run));
   if (run.time === "off") return null;
   return (
     <section aria-label="what costs time, and why" class="why">
       <Wait on={report}>{(r) => <Findings id={id} list={r.findings ?? []} />}</Wait>
+      {traced && offer}
       <div class="side-by-side">
         {traced && waits.data && (
           <div class="wide">
