@@ -1,6 +1,5 @@
 // What a run is, and where its time went.
 
-import { useEffect } from "preact/hooks";
 import { address, useStored } from "../data.js";
 import { bytes, grouped, moment, nanos, percent, plural, seconds, shorten, timesText } from "../format.js";
 import { Facts, Note, Search, Wait } from "../parts.jsx";
@@ -71,13 +70,7 @@ function Cut({ run }) {
   );
 }
 
-// drawn notes when the numbers are on the screen: internal/web/test/paint.mjs reads it.
-function drawn() {
-  requestAnimationFrame(() => setTimeout(() => performance.mark("efg-numbers")));
-}
-
 function Report({ report, query }) {
-  useEffect(drawn, []);
   const total = report.total.time?.sum ?? 0;
   const { procedures = [], callsites = [] } = report; // left out if there are none
   const matches = textFilter(query.q, (r) => `${r.op} ${r.site ?? ""}`);
