@@ -195,7 +195,7 @@ func TestOtherLaunch(t *testing.T) {
 		serve(t, opt)
 		waitFor(t, func() bool {
 			list, err := s.List()
-			return err == nil && len(list) == int(number)+1
+			return err == nil && len(list) == int(number)+1 && len(names(t, opt.Spool, "*.seg")) == 0
 		})
 	}
 	list, err := s.List()
