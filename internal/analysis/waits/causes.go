@@ -2,6 +2,7 @@ package waits
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/efg-tools/efg/internal/analysis/loops"
@@ -104,10 +105,11 @@ func (d *delays) causes(texts []Region) []Cause {
 		s.add(d, c.cause, &c.value)
 	}
 	var list []Cause
-	for r, s := range sums {
+	for _, r := range slices.Sorted(maps.Keys(sums)) { // causes may be equal in all that they are sorted by
+		s := sums[r]
 		list = append(list, Cause{texts[r], int64(s.short + 0.5), int64(s.long + 0.5), sortedTimes(s.ranks), d.mostIn(s.sections)})
 	}
-	slices.SortFunc(list, func(x, y Cause) int {
+	slices.SortStableFunc(list, func(x, y Cause) int {
 		return cmp.Or(cmp.Compare(y.Short+y.Long, x.Short+x.Long), compareRegions(&x.Region, &y.Region))
 	})
 	return list

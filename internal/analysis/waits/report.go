@@ -3,6 +3,7 @@ package waits
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/efg-tools/efg/efg/runfile"
@@ -123,6 +124,10 @@ func New(run *runfile.Run, procs []int, progress ...analysis.Progress) (*Report,
 type rowKey struct {
 	state            State
 	waiting, culprit int32
+}
+
+func (x rowKey) compare(y rowKey) int {
+	return cmp.Or(cmp.Compare(x.state, y.state), cmp.Compare(x.waiting, y.waiting), cmp.Compare(x.culprit, y.culprit))
 }
 
 // sum adds up the waits of a row.
@@ -250,7 +255,8 @@ func (b *builder) finish(texts []Place) *Report {
 	r.Causes, r.Path = b.delays.causes(regions), b.delays.path(regions)
 	r.Loops, r.Phases, r.Regions = b.delays.bySection(b.in)
 	var states [States]StateRow
-	for key, s := range b.sums {
+	for _, key := range slices.SortedFunc(maps.Keys(b.sums), rowKey.compare) { // rows may be equal in all that they are sorted by
+		s := b.sums[key]
 		row := Row{
 			State: key.state, Waiting: texts[key.waiting], Count: s.count, Time: s.time, Longest: s.longest,
 			Ranks: sortedTimes(s.ranks), Culprits: sortedTimes(s.culprits),
@@ -267,7 +273,7 @@ func (b *builder) finish(texts []Place) *Report {
 			r.Waiting += s.time
 		}
 	}
-	slices.SortFunc(r.Rows, func(x, y Row) int {
+	slices.SortStableFunc(r.Rows, func(x, y Row) int {
 		return cmp.Or(compareApart(x.State, y.State), cmp.Compare(y.Time, x.Time), cmp.Compare(x.State, y.State), comparePlaces(x.Waiting, y.Waiting), comparePlaces(x.Culprit, y.Culprit))
 	})
 	for i := range states {
