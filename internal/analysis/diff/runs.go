@@ -94,7 +94,17 @@ func (r *Runs) Identical() bool {
 type pairing struct {
 	list [2][]*summary
 	keys map[*summary]hash // of graphs
-	out  []ClassPair
+	out  []*group
+}
+
+// group is processes of both runs that are matched with each other.
+type group struct {
+	match   Match
+	members [2]map[*summary]bool
+}
+
+func newGroup(match Match) *group {
+	return &group{match, [2]map[*summary]bool{{}, {}}}
 }
 
 // pairClasses matches processes by graph, then shape, then calls, then rank.
@@ -117,10 +127,30 @@ func (r *Runs) pairClasses(v [2]*survey) {
 	for k := range p.list {
 		p.rest(k)
 	}
-	slices.SortStableFunc(p.out, func(x, y ClassPair) int {
+	for _, g := range p.out {
+		if len(g.members[0])+len(g.members[1]) > 0 {
+			r.Classes = append(r.Classes, g.sum())
+		}
+	}
+	slices.SortStableFunc(r.Classes, func(x, y ClassPair) int {
 		return cmp.Or(cmp.Compare(max(len(y.Ranks[0]), len(y.Ranks[1])), max(len(x.Ranks[0]), len(x.Ranks[1]))), cmp.Compare(x.first(), y.first()))
 	})
-	r.Classes = p.out
+}
+
+// sum adds up the members of a group.
+func (g *group) sum() ClassPair {
+	c := ClassPair{Match: g.match}
+	for k, members := range g.members {
+		for _, s := range slices.SortedFunc(maps.Keys(members), func(x, y *summary) int {
+			return cmp.Or(cmp.Compare(uint(x.rank), uint(y.rank)), cmp.Compare(x.proc, y.proc))
+		}) {
+			c.Ranks[k] = append(c.Ranks[k], s.rank)
+			c.Total[k].add(s)
+			c.Running[k] += s.running
+			c.graph[k] = s.calls
+		}
+	}
+	return c
 }
 
 func (c *ClassPair) first() uint {
@@ -131,13 +161,6 @@ func (c *ClassPair) first() uint {
 		}
 	}
 	return first
-}
-
-func (c *ClassPair) add(side int, s *summary) {
-	c.Ranks[side] = append(c.Ranks[side], s.rank)
-	c.Total[side].add(s)
-	c.Running[side] += s.running
-	c.graph[side] = s.calls
 }
 
 // by matches processes with equal keys.
@@ -160,50 +183,110 @@ func (p *pairing) by(match Match, key func(*summary) hash) {
 			}
 			if _, ok := at[h]; !ok {
 				at[h] = len(p.out)
-				p.out = append(p.out, ClassPair{Match: match})
+				p.out = append(p.out, newGroup(match))
 			}
-			p.out[at[h]].add(k, s)
+			p.out[at[h]].members[k][s] = true
 		}
 	}
 }
 
-// byRank matches processes with the same rank, and groups those whose calls and steps are equal
-// in both runs.
+// byRank matches the processes that are left with those of the same rank in the other run, also
+// with such as are in a group by now: only ranks that the other run does not have are left. It
+// groups those whose calls and steps are equal in both runs.
 func (p *pairing) byRank() {
-	other := map[int]*summary{}
-	for _, s := range p.list[1] {
-		other[s.rank] = s
-	}
-	at := map[[2]hash]int{}
-	var left []*summary
-	for _, s := range p.list[0] {
-		o := other[s.rank]
-		if o == nil || s.rank < 0 {
-			left = append(left, s)
+	partners := p.partners()
+	at := map[[2]hash]*group{}
+	var alone [2][]*summary
+	for len(p.list[0])+len(p.list[1]) > 0 {
+		k := 0
+		if len(p.list[0]) == 0 {
+			k = 1
+		}
+		s := p.list[k][0]
+		p.list[k] = p.list[k][1:]
+		pair := partners[s.rank]
+		if pair == nil {
+			alone[k] = append(alone[k], s)
 			continue
 		}
-		delete(other, s.rank)
-		key := [2]hash{s.calls, o.calls}
-		if _, ok := at[key]; !ok {
-			at[key] = len(p.out)
-			p.out = append(p.out, ClassPair{Match: RankMatch})
+		if pair.matched {
+			continue
 		}
-		p.out[at[key]].add(0, s)
-		p.out[at[key]].add(1, o)
+		pair.matched = true
+		key := [2]hash{pair.process[0].calls, pair.process[1].calls}
+		g := at[key]
+		if g == nil {
+			g = newGroup(RankMatch)
+			at[key] = g
+			p.out = append(p.out, g)
+		}
+		for side, s := range pair.process {
+			p.leave(pair.group[side], side, s)
+			g.members[side][s] = true
+		}
 	}
-	p.list[0] = left
-	p.list[1] = slices.DeleteFunc(p.list[1], func(s *summary) bool { return other[s.rank] == nil })
+	p.list = alone
+}
+
+// partners are the processes of a rank that both runs have.
+type partners struct {
+	process [2]*summary
+	group   [2]*group // nil: in none
+	matched bool      // by rank
+}
+
+// partners finds the ranks that both runs have exactly once.
+func (p *pairing) partners() map[int]*partners {
+	list := map[int]*partners{}
+	counts := map[int][2]int{}
+	note := func(side int, s *summary, g *group) {
+		if list[s.rank] == nil {
+			list[s.rank] = &partners{}
+		}
+		list[s.rank].process[side], list[s.rank].group[side] = s, g
+		n := counts[s.rank]
+		n[side]++
+		counts[s.rank] = n
+	}
+	for k := range p.list {
+		for _, s := range p.list[k] {
+			note(k, s, nil)
+		}
+		for _, g := range p.out {
+			for s := range g.members[k] {
+				note(k, s, g)
+			}
+		}
+	}
+	maps.DeleteFunc(list, func(rank int, _ *partners) bool { return rank < 0 || counts[rank] != [2]int{1, 1} })
+	return list
+}
+
+// leave removes a process from its group. What the group has of only one run is left again.
+func (p *pairing) leave(g *group, side int, s *summary) {
+	if g == nil {
+		return
+	}
+	delete(g.members[side], s)
+	if len(g.members[side]) == 0 {
+		for o := range g.members[1-side] {
+			p.list[1-side] = append(p.list[1-side], o)
+		}
+		g.members[1-side] = nil
+	}
 }
 
 // rest are the processes of a run that have no partner.
 func (p *pairing) rest(side int) {
-	at := map[hash]int{}
+	at := map[hash]*group{}
 	for _, s := range p.list[side] {
-		if _, ok := at[s.calls]; !ok {
-			at[s.calls] = len(p.out)
-			p.out = append(p.out, ClassPair{Match: NoMatch})
+		g := at[s.calls]
+		if g == nil {
+			g = newGroup(NoMatch)
+			at[s.calls] = g
+			p.out = append(p.out, g)
 		}
-		p.out[at[s.calls]].add(side, s)
+		g.members[side][s] = true
 	}
 }
 

@@ -49,6 +49,16 @@ func checkRuns(t testing.TB, a, b *runfile.Run, r *diff.Runs) {
 		if len(ranks) != len(run.Procs) || len(slices.Compact(ranks)) != len(run.Procs) || r.Ranks[k] != len(run.Procs) {
 			t.Errorf("ranks of classes: %v", ranks)
 		}
+		for _, c := range r.Classes {
+			if c.Match != diff.NoMatch {
+				continue
+			}
+			for _, rank := range c.Ranks[k] {
+				if slices.ContainsFunc([2]*runfile.Run{b, a}[k].Procs, func(p runfile.ProcInfo) bool { return p.Rank == rank }) {
+					t.Errorf("rank %d is in both runs, and matched with nothing", rank)
+				}
+			}
+		}
 		if r.Total[k].Calls != events || inClasses != events {
 			t.Errorf("%d calls, in classes %d, want %d", r.Total[k].Calls, inClasses, events)
 		}
@@ -132,6 +142,9 @@ func TestPlantedInRun(t *testing.T) {
 		}
 	}), runfile.Meta{})
 	r := runsOf(t, a, b)
+	if i := slices.IndexFunc(r.Classes, func(c diff.ClassPair) bool { return c.Match == diff.RankMatch }); i < 0 || !slices.Equal(r.Classes[i].Ranks[1], []int{3}) {
+		t.Errorf("rank 3 is not in a class of its own: %+v", r.Classes)
+	}
 	var got []string
 	for _, s := range r.Structure {
 		got = append(got, fmt.Sprint(s.Side, s.Op, ">", s.To, s.Ranks))

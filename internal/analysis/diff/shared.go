@@ -33,16 +33,17 @@ func (v *survey) share(q *process, s *summary) {
 	for object, at := range q.commRanks {
 		c.objects, c.commRanks = append(c.objects, object), append(c.commRanks, at)
 	}
-	for i, t := range q.streams {
-		rows := make([]int, len(t.nodes))
+	c.rows = make([][]int, len(q.streams))
+	for _, i := range s.order {
+		t := q.streams[i]
+		c.rows[i] = make([]int, len(t.nodes))
 		for k := range t.nodes {
 			n := &t.nodes[k]
-			rows[k] = s.row(v.numbers[n.call])
+			c.rows[i][k] = s.row(v.numbers[n.call])
 			if !c.addPlaces(q, i, k, n, v.mostPeers) {
 				return
 			}
 		}
-		c.rows = append(c.rows, rows)
 	}
 	if c.hasAllPeers(q) {
 		v.shared[key] = c

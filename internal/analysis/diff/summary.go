@@ -24,6 +24,7 @@ type summary struct {
 	// rest covers arguments and branch runs, except for single ranks, which are in peers.
 	rest    hash
 	peers   []form
+	order   []int // of the threads: indices of streams
 	profile *profile
 	time    []uint64 // ns, by call of the profile; nil if all are 0
 	total   uint64   // sum of these
@@ -145,8 +146,8 @@ func (v *survey) process(p *analysis.Process) error {
 	s := summary{proc: p.Number(), rank: p.Data.Rank}
 	rows := map[call]*Totals{}
 	graph := &callGraph{}
+	s.streams(q.streams, v.mostPeers)
 	for _, t := range q.streams {
-		s.stream(t, v.mostPeers)
 		if v.steps != nil {
 			graph.add(t)
 		}
@@ -158,7 +159,6 @@ func (v *survey) process(p *analysis.Process) error {
 			rows[n.call].addNode(n.facts)
 		}
 	}
-	s.peers = slices.Clone(s.peers)
 	if v.steps != nil {
 		s.calls = graph.sort()
 	}
@@ -173,11 +173,41 @@ func (v *survey) process(p *analysis.Process) error {
 	return nil
 }
 
+// streams adds the graphs of all threads to the hashes. Which number a thread has depends on
+// which of them called MPI first: all but the first are in an order of their graphs.
+func (s *summary) streams(list []*stream, mostPeers int) {
+	parts := make([]summary, len(list))
+	s.order = make([]int, len(list))
+	for i, t := range list {
+		parts[i].stream(t, mostPeers)
+		s.order[i] = i
+	}
+	if len(list) > 2 {
+		slices.SortStableFunc(s.order[1:], func(x, y int) int {
+			return cmp.Or(cmp.Compare(parts[x].shape, parts[y].shape), cmp.Compare(parts[x].rest, parts[y].rest))
+		})
+	}
+	for _, i := range s.order {
+		p := &parts[i]
+		s.events += p.events
+		s.nodes += p.nodes
+		s.edges += p.edges
+		s.shape = s.shape.add(uint64(p.shape))
+		s.rest = s.rest.add(uint64(p.rest))
+		kept := min(len(p.peers), mostPeers-len(s.peers))
+		s.peers = append(s.peers, p.peers[:kept]...)
+		for _, f := range p.peers[kept:] {
+			s.rest = s.rest.add(uint64(f.near))
+		}
+	}
+	s.peers = slices.Clip(s.peers)
+}
+
 // stream adds a stream's graph to the hashes.
 func (s *summary) stream(t *stream, mostPeers int) {
 	s.events += t.Events
 	s.nodes += uint64(len(t.nodes))
-	s.shape = s.shape.add(uint64(t.Thread), uint64(len(t.nodes)))
+	s.shape = s.shape.add(uint64(len(t.nodes)))
 	s.rest = s.rest.add(t.Events)
 	for i := range t.nodes {
 		n := &t.nodes[i]
