@@ -4,31 +4,22 @@ import { useStored } from "../data.js";
 import { nanos } from "../format.js";
 import { Note, Wait } from "../parts.jsx";
 import { Stack } from "../stack.jsx";
-<<<<<<< HEAD
 import { Counters } from "./counters.jsx";
 import { RegionParts } from "./regions.jsx";
-import { efficiencyOf, Tree } from "./why.jsx";
-=======
 import { efficiencyOf, isTraced, Tree, useFollowing } from "./why.jsx";
->>>>>>> 22c08e3 (Follow the calls of very large runs on the page when that is wanted)
 
 export function Efficiency({ id, run }) {
   const [follow, offer] = useFollowing(id, run);
   const known = run.time !== "off" && (!isTraced(run) || follow);
   const answer = useStored(known ? efficiencyOf(id, run) : undefined);
   if (run.time === "off") return <Note>No times were recorded.</Note>;
-<<<<<<< HEAD
   return (
     <>
-      <Wait on={answer}>{(e) => <Shown run={e.runs[0]} />}</Wait>
+      {known ? <Wait on={answer}>{(e) => <Shown run={e.runs[0]} />}</Wait> : offer}
       <RegionParts id={id} />
       <Counters id={id} run={run} />
     </>
   );
-=======
-  if (!known) return offer;
-  return <Wait on={answer}>{(e) => <Shown run={e.runs[0]} />}</Wait>;
->>>>>>> 22c08e3 (Follow the calls of very large runs on the page when that is wanted)
 }
 
 function Shown({ run }) {
