@@ -260,7 +260,7 @@ func TestMistakes(t *testing.T) {
 		"/v1/runs/none":                          `404 no run or job "none"`,
 		"/v1/runs/%2e%2e%2fhalo":                 `404 no run or job "../halo"`,
 		"/v1/runs/halo/nothing":                  `404 no such query; see /openapi.yaml`,
-		"/v1/runs/halo/report?ranks=1":           `400 parameter "ranks": want rank, by, setup`,
+		"/v1/runs/halo/report?ranks=1":           `400 parameter "ranks": want rank, by, setup, site_depth`,
 		"/v1/runs/halo/clocks?x=1":               `400 parameter "x": want none`,
 		"/v1/runs/halo/check?clock=x":            `400 clock=x: want corrected, raw`,
 		"/v1/runs/halo/report?rank=1&rank=2":     `400 parameter rank: is given 2 times`,

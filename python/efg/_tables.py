@@ -63,6 +63,7 @@ COLUMNS = {
         "time_max": "integer",
         "gap": "integer",
         "path": "JSON",
+        "shared": "boolean",
     },
     "nodes": {
         "rank": "integer",
