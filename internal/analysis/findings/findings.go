@@ -129,13 +129,20 @@ func everyProcess(run *runfile.Run) []int {
 	return procs
 }
 
-// inCalls tells in which calls ranks were for longest when the recording ended, and what for; nil if
-// that is not worth a sentence in a run that took so long.
+// inCalls tells in which calls ranks were for longest when the recording ended, or in which those
+// were for which they waited, and what for; nil if that is not worth a sentence in a run that took
+// so long.
 func inCalls(rows []unfinished.Row, total int64) *Finding {
-	if len(rows) == 0 || rows[0].Ranks[0].Time == 0 || float64(rows[0].Ranks[0].Time) < least*float64(total) {
+	worth := func(r *unfinished.Row) bool {
+		return r.Ranks[0].Time != 0 && float64(r.Ranks[0].Time) >= least*float64(total)
+	}
+	if len(rows) == 0 || !worth(&rows[0]) {
 		return nil
 	}
-	r := &rows[0]
+	r := rootOf(rows)
+	if !worth(r) {
+		r = &rows[0]
+	}
 	var who []int
 	for _, x := range r.Ranks {
 		who = append(who, x.Rank)
@@ -165,6 +172,23 @@ func inCalls(rows []unfinished.Row, total int64) *Finding {
 	}
 	f.Text += "."
 	return f
+}
+
+// rootOf follows what the calls of the first row needed to calls that needed something else than
+// that further ranks leave their calls, or that needed each other.
+func rootOf(rows []unfinished.Row) *unfinished.Row {
+	seen := map[unfinished.Place]bool{}
+	r := &rows[0]
+	for {
+		seen[r.Place] = true
+		next := slices.IndexFunc(rows, func(o unfinished.Row) bool {
+			return slices.ContainsFunc(r.Awaited, func(a unfinished.Awaited) bool { return a.Doing == unfinished.InCall && a.Place == o.Place })
+		})
+		if next < 0 || seen[rows[next].Place] || slices.ContainsFunc(r.Awaited, func(a unfinished.Awaited) bool { return a.Doing != unfinished.InCall }) {
+			return r
+		}
+		r = &rows[next]
+	}
 }
 
 // rootsFirst puts ranks that were in no call first: of those in calls, something else is the cause.
