@@ -2,6 +2,7 @@ package efg
 
 import (
 	"encoding/binary"
+	"iter"
 	"math"
 	"math/bits"
 	"sort"
@@ -219,3 +220,24 @@ func (k *Knot) time(at int64, more bool, next Point) int64 {
 
 // Fade maps a time after a knot after which the shift fades out.
 func (k *Knot) Fade(at int64) int64 { return k.time(at, false, Point{}) }
+
+// All iterates over the knots.
+func (w *Warp) All() iter.Seq[Knot] {
+	return func(yield func(Knot) bool) {
+		if w.knots == 0 {
+			return
+		}
+		r := warpReader{warp: w, knot: w.last}
+		if len(w.blocks) > 0 {
+			r.knot, r.code = w.blocks[0].first, w.code
+		}
+		for {
+			if !yield(r.knot) || r.at+1 == w.knots {
+				return
+			}
+			r.readNext()
+			r.at++
+			r.knot = r.next
+		}
+	}
+}

@@ -2,6 +2,7 @@ package efg
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sort"
 	"testing"
 )
@@ -48,6 +49,9 @@ func TestWarp(t *testing.T) {
 		w, o := randomWarp(r, knots)
 		if w.Knots() != knots || knots > 0 && w.Last() != o[knots-1] {
 			t.Fatalf("%d knots: %d, the last %+v", knots, w.Knots(), w.Last())
+		}
+		if all := slices.Collect(w.All()); !slices.Equal(all, []Knot(o)) {
+			t.Fatalf("%d knots: %+v, want %+v", knots, all, o)
 		}
 		var reader warpReader
 		last, at := int64(-1), int64(0)

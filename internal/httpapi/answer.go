@@ -81,6 +81,13 @@ func (a *answers) get(ctx context.Context, key string, content maker) (*answer, 
 	}
 }
 
+// has reports whether an answer is cached.
+func (a *answers) has(key string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.kept.Contains(key)
+}
+
 // join finds an answer, or starts to compute it.
 func (a *answers) join(key string, content maker) (*pendingAnswer, error) {
 	a.mu.Lock()

@@ -48,7 +48,7 @@ func (s *Server) partOf(w http.ResponseWriter, r *http.Request, path string, q *
 		return nil
 	}
 	all, err := s.answers.get(r.Context(), tagOf(x.tag, "whole", p.of), func(ctx context.Context, w io.Writer) (string, bool, error) {
-		_, err := s.answer(ctx, path, q, []*source{x}, w)
+		_, err := s.answer(ctx, path, q, []*source{x}, nil, w)
 		return "", true, err
 	})
 	if err != nil {

@@ -43,6 +43,8 @@ type input struct {
 	context.Context
 	run  *runfile.Run
 	name string
+	// correction is how its times are corrected, if that is known.
+	correction []byte
 	// other is the run that it is compared with, if any.
 	other *input
 }
@@ -162,7 +164,7 @@ func askReport(q *query) answerer {
 // rank to rank.
 func findingsOf(in *input) ([]findings.Finding, error) {
 	if findings.Followed(in.run) {
-		if err := correct(in, in.run, "corrected"); err != nil {
+		if err := in.correct("corrected"); err != nil {
 			return nil, err
 		}
 	}
@@ -243,21 +245,6 @@ func askLoops(q *query) answerer {
 	})
 }
 
-// clock is the parameter that says whose clocks times are by.
-func (q *query) clock() string { return q.choice("clock", "corrected", "corrected", "raw") }
-
-// correct makes the times of a run of several machines agree, unless raw ones are wanted.
-func correct(ctx context.Context, run *runfile.Run, clock string) error {
-	if clock == "raw" || !clocks.Needed(run) {
-		return nil
-	}
-	_, err := clocks.Correct(ctx, run, nil)
-	if errors.Is(err, match.ErrNoTimes) {
-		return nil
-	}
-	return err
-}
-
 func askClocks(*query) answerer {
 	return asJSON(func(in *input) (any, error) {
 		rep, err := clocks.Correct(in, in.run, nil)
@@ -274,7 +261,7 @@ func askClocks(*query) answerer {
 func askPhases(q *query) answerer {
 	clock := q.clock()
 	return ofRanks(q, "rank", func(in *input, procs []int) (any, error) {
-		if err := correct(in, in.run, clock); err != nil {
+		if err := in.correct(clock); err != nil {
 			return nil, err
 		}
 		rep, err := phases.New(in.run, procs)
@@ -288,7 +275,7 @@ func askPhases(q *query) answerer {
 func askWaits(q *query) answerer {
 	clock, top := q.clock(), q.number("top", math.MaxInt, 1, math.MaxInt)
 	return ofRanks(q, "rank", func(in *input, procs []int) (any, error) {
-		if err := correct(in, in.run, clock); err != nil {
+		if err := in.correct(clock); err != nil {
 			return nil, err
 		}
 		rep, err := waits.New(in.run, procs)
@@ -315,7 +302,7 @@ func askFlame(q *query) answerer {
 		runs, files := []*runfile.Run{}, []string{}
 		for x := in; x != nil; x = x.other {
 			if of == flame.Waiting || of == flame.Delay {
-				if err := correct(in, x.run, clock); err != nil {
+				if err := x.correct(clock); err != nil {
 					return nil, err
 				}
 			}
@@ -344,7 +331,7 @@ func askFlows(q *query) answerer {
 	clock := q.clock()
 	set := q.ranks("ranks")
 	return asJSON(func(in *input) (any, error) {
-		if err := correct(in, in.run, clock); err != nil {
+		if err := in.correct(clock); err != nil {
 			return nil, err
 		}
 		ask := ask
@@ -383,7 +370,7 @@ func askWhatif(q *query) answerer {
 	question.PerByte = q.measure("bandwidth", whatif.ParseBandwidth)
 	clock := q.clock()
 	return asJSON(func(in *input) (any, error) {
-		if err := correct(in, in.run, clock); err != nil {
+		if err := in.correct(clock); err != nil {
 			return nil, err
 		}
 		r, err := whatif.New(in.run, question)
@@ -418,7 +405,7 @@ const mostWindows = 10_000
 func askEfficiency(q *query) answerer {
 	parts, clock := efficiency.Parts{Windows: q.number("windows", 0, 0, mostWindows), Loops: q.flag("loops"), Phases: q.flag("phases"), Regions: q.flag("regions")}, q.clock()
 	return asJSON(func(in *input) (any, error) {
-		if err := correct(in, in.run, clock); err != nil {
+		if err := in.correct(clock); err != nil {
 			return nil, err
 		}
 		r, err := efficiency.New(in.run, parts)
@@ -436,7 +423,7 @@ func askEfficiency(q *query) answerer {
 func askCheck(q *query) answerer {
 	clock := q.clock()
 	return asJSON(func(in *input) (any, error) {
-		if err := correct(in, in.run, clock); err != nil {
+		if err := in.correct(clock); err != nil {
 			return nil, err
 		}
 		rep, err := check.New(in.run)

@@ -14,7 +14,7 @@ import (
 const testToken = "the-token-of-the-tests"
 
 // samples is a directory with simulated runs: halo.efg of 8 ranks, mesh.efg of 27, traced.efg
-// of 4 with the times of each call; and in segments those of a job of 3 ranks.
+// of 4 with the times of each call, hosts.efg of 256 on four hosts with these; and in segments those of a job of 3 ranks.
 var samples string
 
 func TestMain(m *testing.M) {
@@ -71,7 +71,12 @@ func makeSamples(dir string) error {
 			return err
 		}
 	}
-	return nil
+	list, err := sim.Config{Program: "halo", Ranks: 256, Steps: 8, Periodic: true}.TracedNodes(dir, 1)
+	if err != nil {
+		return err
+	}
+	_, err = merge.Run(list, merge.Options{Output: filepath.Join(dir, "hosts.efg"), Workers: 1, Tool: "test"})
+	return err
 }
 
 // sampleFiles are the runs of samples.

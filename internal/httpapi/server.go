@@ -118,7 +118,7 @@ func (s *Server) routes() {
 	s.route("/v1/runs/{id}/file", nil, s.file)
 	s.route("/v1/runs/{id}/matrix", matrixParams, s.part("/matrix"))
 	s.route("/v1/runs/{id}/ranks", rankParams, s.part(ranksPath))
-	s.route("/v1/runs/{id}/timeline", timelineParams, s.timeline)
+	s.route("/v1/runs/{id}"+timelinePath, timelineParams, s.timeline)
 	s.route("/v1/runs/{id}/where", whereQuestion.params, s.where)
 	s.route("/v1/runs/{id}/source", sourceParams, s.sourceCode)
 	s.route("/v1/runs/{id}/live", []string{"interval"}, s.live)
@@ -226,8 +226,12 @@ func (s *Server) asking(path string) handler {
 		if notModified(w, r, key) {
 			return nil
 		}
+		known, err := s.corrections(r.Context(), key, path, q, sources)
+		if err != nil {
+			return err
+		}
 		x, err := s.answers.get(r.Context(), key, func(ctx context.Context, w io.Writer) (string, bool, error) {
-			contentType, err := s.answer(ctx, path, q, sources, w)
+			contentType, err := s.answer(ctx, path, q, sources, known, w)
 			return contentType, true, err
 		})
 		if err != nil {

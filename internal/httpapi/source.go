@@ -110,14 +110,19 @@ func openSources(list []*source) (files []*os.File, closeAll func(), err error) 
 }
 
 // inputs reads the runs in files: one and, if there are two, the one that it is compared with.
-func inputs(ctx context.Context, names []string, files []*os.File) (*input, error) {
+// corrections are those of the runs; nil if none is known.
+func inputs(ctx context.Context, names []string, files []*os.File, corrections [][]byte) (*input, error) {
 	var list []*input
 	for i, f := range files {
 		run, err := runOf(names[i], f)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, &input{Context: ctx, run: run, name: names[i]})
+		in := &input{Context: ctx, run: run, name: names[i]}
+		if corrections != nil {
+			in.correction = corrections[i]
+		}
+		list = append(list, in)
 	}
 	if len(list) > 1 {
 		list[0].other = list[1]
@@ -125,8 +130,9 @@ func inputs(ctx context.Context, names []string, files []*os.File) (*input, erro
 	return list[0], nil
 }
 
-// answer answers a request about sources, here or in a worker. The answer is the same.
-func (s *Server) answer(ctx context.Context, path string, q *query, sources []*source, w io.Writer) (contentType string, err error) {
+// answer answers a request about sources, here or in a worker. The answer is the same, and so it is
+// whether corrections are known or not.
+func (s *Server) answer(ctx context.Context, path string, q *query, sources []*source, corrections [][]byte, w io.Writer) (contentType string, err error) {
 	answer, err := taskOf(path, q)
 	if err != nil {
 		return "", err
@@ -143,9 +149,9 @@ func (s *Server) answer(ctx context.Context, path string, q *query, sources []*s
 	}
 	if k := s.opt.Workers; k.large(files) {
 		defer s.answers.aside()()
-		return k.answer(ctx, task{Path: path, Query: q.values.Encode(), Names: names}, files, w)
+		return k.answer(ctx, task{Path: path, Query: q.values.Encode(), Names: names, Corrections: corrections}, files, w)
 	}
-	in, err := inputs(ctx, names, files)
+	in, err := inputs(ctx, names, files, corrections)
 	if err != nil {
 		return "", err
 	}

@@ -27,6 +27,8 @@ const (
 	minEvents = 100
 )
 
+const timelinePath = "/timeline"
+
 var timelineParams = []string{"from", "to", "width", "ranks", "rows", "by", "share", "slices", "events", "trim", "format", "clock"}
 
 // timelines caches the timeline that was requested last: what one request has computed serves
@@ -46,12 +48,21 @@ type keptTimeline struct {
 	uses int
 }
 
-// use returns the timeline of a run by some clock, and a function that ends its use.
-func (t *timelines) use(ctx context.Context, x *source, clock string) (*keptTimeline, func(), error) {
+func timelineTag(x *source, clock string) string { return clock + "\x00" + x.tag }
+
+// holds reports whether the timeline of a run by some clock is cached.
+func (t *timelines) holds(x *source, clock string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if tag := clock + "\x00" + x.tag; t.kept == nil || t.tag != tag {
-		k, err := openTimeline(ctx, x, clock)
+	return t.kept != nil && t.tag == timelineTag(x, clock)
+}
+
+// use returns the timeline of a run by some clock, and a function that ends its use.
+func (t *timelines) use(ctx context.Context, x *source, clock string, correction []byte) (*keptTimeline, func(), error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if tag := timelineTag(x, clock); t.kept == nil || t.tag != tag {
+		k, err := openTimeline(ctx, x, clock, correction)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -87,14 +98,14 @@ func (t *timelines) close() {
 	t.drop()
 }
 
-func openTimeline(ctx context.Context, x *source, clock string) (*keptTimeline, error) {
+func openTimeline(ctx context.Context, x *source, clock string, correction []byte) (*keptTimeline, error) {
 	f, err := x.open()
 	if err != nil {
 		return nil, err
 	}
 	run, err := runOf(x.name, f)
 	if err == nil {
-		err = correct(ctx, run, clock)
+		err = correct(ctx, run, clock, correction)
 	}
 	if err == nil {
 		var l *timeline.Timeline
@@ -127,9 +138,15 @@ func (s *Server) timeline(w http.ResponseWriter, r *http.Request, q *query) erro
 	if notModified(w, r, key) { // only complete ones have tags
 		return nil
 	}
+	known := [][]byte{nil}
+	if !s.lines.holds(x, clock) {
+		if known, err = s.corrections(r.Context(), key, timelinePath, q, []*source{x}); err != nil {
+			return err
+		}
+	}
 	a, err := s.answers.get(r.Context(), key, func(ctx context.Context, w io.Writer) (string, bool, error) {
 		defer x.count()()
-		t, release, err := s.lines.use(ctx, x, clock)
+		t, release, err := s.lines.use(ctx, x, clock, known[0])
 		if err != nil {
 			return "", false, asStatus(err)
 		}

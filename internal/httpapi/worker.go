@@ -58,6 +58,8 @@ type task struct {
 	Query  string   `json:"query"`
 	Names  []string `json:"names"` // of the files
 	Memory int64    `json:"memory"`
+	// Corrections are how the times of the runs are corrected, see corrections; null if none is known.
+	Corrections [][]byte `json:"corrections"`
 }
 
 // outcome is what a worker reports at the end, through the descriptor outcomeFile; the answer
@@ -224,7 +226,7 @@ func (t *task) answer(out io.Writer) (contentType string, err error) {
 	for i, name := range t.Names {
 		files = append(files, os.NewFile(uintptr(firstFile+i), name))
 	}
-	in, err := inputs(context.Background(), t.Names, files)
+	in, err := inputs(context.Background(), t.Names, files, t.Corrections)
 	if err != nil {
 		return "", err
 	}
@@ -238,8 +240,11 @@ func taskOf(path string, q *query) (answerer, error) {
 		return p.encode, nil
 	}
 	ask, ok := questions[path]
-	if path == wherePath {
+	switch path {
+	case wherePath:
 		ask, ok = whereQuestion, true
+	case correctionPath:
+		ask, ok = correctionQuestion, true
 	}
 	if !ok {
 		return nil, fmt.Errorf("no question %q", path)

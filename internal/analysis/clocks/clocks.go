@@ -47,6 +47,9 @@ type Report struct {
 	Remaining    uint64
 	Ranks        []Shifted // those with calls that were shifted
 	Matched      match.Summary
+
+	lines []efg.Line   // of machines
+	warps [][]efg.Warp // of each stream of each process
 }
 
 // Needed reports whether a run has times of each call, and of more than one machine.
@@ -107,6 +110,7 @@ func Correct(ctx context.Context, run *runfile.Run, progress func(done, total ui
 		return r, nil
 	}
 	keepBeginning(lines, of, trace)
+	r.lines = lines
 	run.Correct(lines, nil)
 	return r, r.amend(ctx, run, lines, nil, show(1))
 }
@@ -179,6 +183,7 @@ func (r *Report) amend(ctx context.Context, run *runfile.Run, lines []efg.Line, 
 			r.Ranks = append(r.Ranks, total)
 		}
 	}
+	r.warps = warps
 	run.Correct(lines, warps)
 	return nil
 }

@@ -1,9 +1,12 @@
 package clocks
 
 import (
+	"bytes"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis/match"
 )
 
@@ -69,6 +72,12 @@ func checkRandom(t testing.TB, seed uint64, length int) {
 			}
 		}
 	}
+	applyEncoded(t, run, again)
+	for rank, list := range startsOf(t, run) {
+		if !slices.Equal(list, times[rank]) {
+			t.Fatalf("seed %d: rank %d has other times by the encoded correction", seed, rank)
+		}
+	}
 	run.Correct(nil, nil)
 	for rank, list := range startsOf(t, run) {
 		for i := range list {
@@ -76,6 +85,28 @@ func checkRandom(t testing.TB, seed uint64, length int) {
 				t.Fatalf("seed %d: rank %d, event %d: %d, before %d", seed, rank, i, list[i], raw[rank][i])
 			}
 		}
+	}
+}
+
+// applyEncoded corrects a run of several machines by what a report says once it was encoded, and by
+// nothing that is cut off.
+func applyEncoded(t testing.TB, run *runfile.Run, r *Report) {
+	t.Helper()
+	if !Needed(run) {
+		return
+	}
+	var b bytes.Buffer
+	if err := r.Encode(&b); err != nil {
+		t.Fatal(err)
+	}
+	run.Correct(nil, nil)
+	for n := 0; n < b.Len(); n += 1 + b.Len()/50 {
+		if err := Apply(run, b.Bytes()[:n]); err == nil {
+			t.Errorf("%d of %d bytes were applied", n, b.Len())
+		}
+	}
+	if err := Apply(run, b.Bytes()); err != nil {
+		t.Fatal(err)
 	}
 }
 
