@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +23,7 @@ type matrixOptions struct {
 	png       string
 	top, bins int
 	from, to  string
+	order     string
 }
 
 func newMatrix() *cobra.Command {
@@ -33,7 +36,10 @@ the senders' calls. Collectives are included with --collectives, by their meanin
 than their implementation: a broadcast goes from the root to all others. The receivers'
 calls are only counted; a note reports where they disagree with the senders'.
 
-With --from or --to only a block of the matrix is shown.`,
+With --from or --to only a block of the matrix is shown. --order host has the ranks of a
+host together, --order topology those that send each other messages: the blocks of a grid,
+the subtrees of a tree, neighbours after neighbours otherwise. --from and --to are then
+places in this order, from 0.`,
 		Example: `  efg matrix jacobi.efg
   efg matrix jacobi.efg --collectives --csv > jacobi.csv
   efg matrix jacobi.efg --collectives --one-sided --png jacobi.png
@@ -53,6 +59,7 @@ With --from or --to only a block of the matrix is shown.`,
 	f.StringVar(&opt.from, "from", "", "sending `RANKS`, as in 64-127 (default all)")
 	f.StringVar(&opt.to, "to", "", "receiving `RANKS`, as in 64-127 (default all)")
 	f.IntVar(&opt.bins, "bins", 0, "with --json: sum consecutive ranks into at most `N` rows and columns")
+	f.StringVar(&opt.order, "order", string(analysis.ByRank), "`ORDER` of the ranks in tables, pictures and bins: "+strings.Join(analysis.RankOrders, ", "))
 	f.StringVar(&opt.png, "png", "", "write a PNG of the matrix to `FILE`")
 	f.IntVar(&opt.top, "top", 20, "pairs to show if the matrix is too large for a table; 0: all")
 	return cmd
@@ -73,6 +80,7 @@ func matrix(path string, opt *matrixOptions, out, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
+	m.Arrange(r, analysis.RankOrder(opt.order))
 	return writeMatrix(out, path, m, opt)
 }
 
@@ -84,6 +92,10 @@ func (opt *matrixOptions) check() error {
 		return usageError("--top %d: want a number of pairs, or 0 for all", opt.top)
 	case opt.bins < 0 || opt.bins > 0 && !opt.json:
 		return usageError("--bins %d: want a number of rows, with --json", opt.bins)
+	case !slices.Contains(analysis.RankOrders, opt.order):
+		return usageError("--order %s: want %s", opt.order, strings.Join(analysis.RankOrders, ", "))
+	case opt.order != string(analysis.ByRank) && (opt.csv || opt.json && opt.bins == 0):
+		return usageError("--order %s: want a table, --png, or --json with --bins", opt.order)
 	}
 	return nil
 }
@@ -119,7 +131,7 @@ func writeMatrix(out io.Writer, path string, m *analysis.Matrix, opt *matrixOpti
 		}
 	}
 	if opt.bins > 0 {
-		return jsondoc.Write(out, jsondoc.NewMatrixBins(path, m, opt.MatrixOptions, block, opt.bins))
+		return jsondoc.Write(out, jsondoc.NewMatrixBins(path, m, opt.MatrixOptions, analysis.RankOrder(opt.order), block, opt.bins))
 	}
 	if given {
 		if m, err = m.Cut(block); err != nil {
@@ -162,22 +174,35 @@ const tableRanks = 16
 
 func matrixText(w *terminal.Screen, path string, m *analysis.Matrix, block analysis.Block, opt *matrixOptions) error {
 	all, sent, received := m.Totals()
-	sent, received = sent[block.From.First:block.From.Last+1], received[block.To.First:block.To.Last+1]
+	sent, received = placed(m, sent, block.From), placed(m, received, block.To)
 	fmt.Fprintf(w, "file      %s\n", path)
 	fmt.Fprintf(w, "ranks     %d\n", m.Size)
 	if block != m.All() {
-		fmt.Fprintf(w, "block     ranks %d-%d to ranks %d-%d\n", block.From.First, block.From.Last, block.To.First, block.To.Last)
+		what := "ranks"
+		if m.Order != nil {
+			what = "places"
+		}
+		fmt.Fprintf(w, "block     %s %d-%d to %s %d-%d\n", what, block.From.First, block.From.Last, what, block.To.First, block.To.Last)
 	}
 	fmt.Fprintf(w, "messages  %s, %s\n", grouped(all.Messages), byteText(all.Bytes))
 	var err error
 	if max(block.From.Size(), block.To.Size()) <= tableRanks {
 		err = matrixTables(w, m, block, sent, received)
 	} else {
-		matrixTotals(w, block, sent, received)
+		matrixTotals(w, m, block, sent, received)
 		err = heaviestPairs(w, m, opt.top)
 	}
 	matrixNotes(w, m)
 	return err
+}
+
+// placed returns what is known of the ranks at some places, in order.
+func placed(m *analysis.Matrix, ofRank []analysis.Cell, places analysis.Range) []analysis.Cell {
+	list := make([]analysis.Cell, 0, places.Size())
+	for _, rank := range m.Ranks(places) {
+		list = append(list, ofRank[rank])
+	}
+	return list
 }
 
 // matrixTables shows bytes and messages with a row for each sender.
@@ -196,20 +221,20 @@ func matrixTables(w io.Writer, m *analysis.Matrix, block analysis.Block, sent, r
 	} {
 		t := &terminal.Table{}
 		t.Right("")
-		for to := range received {
-			t.Right(fmt.Sprint(block.To.First + to))
+		for _, to := range m.Ranks(block.To) {
+			t.Right(fmt.Sprint(to))
 		}
 		t.Right("sent")
-		for from := range sent {
-			row := []string{fmt.Sprint(block.From.First + from)}
-			for to := range received {
+		for i, from := range m.Ranks(block.From) {
+			row := []string{fmt.Sprint(from)}
+			for _, to := range m.Ranks(block.To) {
 				text := "."
-				if c, ok := cells[[2]int{block.From.First + from, block.To.First + to}]; ok {
+				if c, ok := cells[[2]int{from, to}]; ok {
 					text = what.text(c)
 				}
 				row = append(row, text)
 			}
-			t.Row(append(row, what.text(sent[from]))...)
+			t.Row(append(row, what.text(sent[i]))...)
 		}
 		last := []string{"received"}
 		for to := range received {
@@ -223,13 +248,13 @@ func matrixTables(w io.Writer, m *analysis.Matrix, block analysis.Block, sent, r
 }
 
 // matrixTotals shows how ranks of a block differ in what they send and receive in it.
-func matrixTotals(w io.Writer, block analysis.Block, sent, received []analysis.Cell) {
+func matrixTotals(w io.Writer, m *analysis.Matrix, block analysis.Block, sent, received []analysis.Cell) {
 	t := &terminal.Table{}
 	t.Left("per rank")
 	t.Right("min", "mean", "max", "of rank")
 	for _, row := range []struct {
 		name  string
-		first int // rank
+		first int // place
 		list  []analysis.Cell
 		of    func(analysis.Cell) uint64
 		text  func(uint64) string
@@ -248,7 +273,7 @@ func matrixTotals(w io.Writer, block analysis.Block, sent, received []analysis.C
 			}
 			sum += v
 		}
-		t.Row(row.name, row.text(least), row.text(sum/uint64(len(row.list))), row.text(most), fmt.Sprint(row.first+at))
+		t.Row(row.name, row.text(least), row.text(sum/uint64(len(row.list))), row.text(most), fmt.Sprint(m.RankAt(row.first+at)))
 	}
 	fmt.Fprintln(w)
 	t.Write(w)

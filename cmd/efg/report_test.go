@@ -134,6 +134,7 @@ func TestReports(t *testing.T) {
 		"matrix-block":       "matrix ring.efg --collectives --from 1-2 --to 0-1",
 		"matrix-block-json":  "matrix ring.efg --collectives --from 1-2 --json",
 		"matrix-bins":        "matrix large.efg --collectives --from 0-9 --bins 3 --json",
+		"matrix-order":       "matrix large.efg --order topology --collectives --from 0-9 --bins 3 --json",
 		"matrix-csv":         "matrix ring.efg --csv --collectives",
 		"matrix-json":        "matrix large.efg --json --collectives",
 	})
@@ -144,17 +145,19 @@ func TestReportMistakes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sampleRun(t, "app.efg")
 	checkMistakes(t, map[string]string{
-		"report none.efg":             "none.efg: no such file or directory",
-		"report app.efg --rank 7":     "no rank 7: the run has ranks 0-2",
-		"report app.efg --by node":    "--by node: want procedure, callsite, rank, region",
-		"report app.efg --top -1":     "--top -1: want a number of rows, or 0 for all",
-		"matrix none.efg":             "none.efg: no such file or directory",
-		"matrix app.efg --from 0-99":  "--from, --to: want ranks below 4",
-		"matrix app.efg --to 0,5":     "--from, --to: want ranks as in 64-127",
-		"matrix app.efg --bins 3":     "--bins 3: want a number of rows, with --json",
-		"matrix app.efg --top -1":     "--top -1: want a number of pairs, or 0 for all",
-		"matrix app.efg --csv --json": "--csv and --json: want one of them",
-		"matrix app.efg --png no/x":   "open no/x: no such file or directory",
+		"report none.efg":                   "none.efg: no such file or directory",
+		"report app.efg --rank 7":           "no rank 7: the run has ranks 0-2",
+		"report app.efg --by node":          "--by node: want procedure, callsite, rank, region",
+		"report app.efg --top -1":           "--top -1: want a number of rows, or 0 for all",
+		"matrix none.efg":                   "none.efg: no such file or directory",
+		"matrix app.efg --from 0-99":        "--from, --to: want ranks below 4",
+		"matrix app.efg --to 0,5":           "--from, --to: want ranks as in 64-127",
+		"matrix app.efg --bins 3":           "--bins 3: want a number of rows, with --json",
+		"matrix app.efg --top -1":           "--top -1: want a number of pairs, or 0 for all",
+		"matrix app.efg --order size":       "--order size: want rank, host, topology",
+		"matrix app.efg --order host --csv": "--order host: want a table, --png, or --json with --bins",
+		"matrix app.efg --csv --json":       "--csv and --json: want one of them",
+		"matrix app.efg --png no/x":         "open no/x: no such file or directory",
 	})
 }
 

@@ -2,7 +2,7 @@ package analysis
 
 import "errors"
 
-// Range is ranks from First to Last.
+// Range is ranks from First to Last; of a matrix, places in its order.
 type Range struct{ First, Last int }
 
 // Size returns the number of ranks.
@@ -40,15 +40,15 @@ func (m *Matrix) Cut(b Block) (*Matrix, error) {
 	if !m.Valid(b) {
 		return nil, ErrNoRanks
 	}
-	cut := &Matrix{Size: m.Size}
+	cut := &Matrix{Size: m.Size, Order: m.Order, places: m.places}
 	for _, e := range m.Entries {
-		if b.From.Has(e.From) && b.To.Has(e.To) {
+		if b.From.Has(m.place(e.From)) && b.To.Has(m.place(e.To)) {
 			cut.Entries = append(cut.Entries, e)
 		}
 	}
 	cells := 0
 	for i := range m.Fans {
-		if f := &m.Fans[i]; b.From.Has(f.From) {
+		if f := &m.Fans[i]; b.From.Has(m.place(f.From)) {
 			if cells += b.To.Size(); cells > maxCut {
 				return nil, ErrManyPairs
 			}
@@ -58,17 +58,18 @@ func (m *Matrix) Cut(b Block) (*Matrix, error) {
 	sortEntries(cut.Entries)
 	cut.Entries = joinEntries(cut.Entries)
 	for _, u := range m.Unmatched {
-		if b.To.Has(u.Rank) {
+		if b.To.Has(m.place(u.Rank)) {
 			cut.Unmatched = append(cut.Unmatched, u)
 		}
 	}
 	return cut, nil
 }
 
-// addFan adds what a fan sends to some ranks.
-func (m *Matrix) addFan(f *Fan, ranks Range) {
+// addFan adds what a fan sends to the ranks at some places.
+func (m *Matrix) addFan(f *Fan, places Range) {
 	from := f.Many.index(f.From)
-	for to := ranks.First; to <= ranks.Last; to++ {
+	for at := places.First; at <= places.Last; at++ {
+		to := m.RankAt(at)
 		i := f.Many.index(to)
 		if i < 0 || to == f.From || f.Higher && i < from {
 			continue

@@ -52,6 +52,9 @@ type Matrix struct {
 	// Unmatched are the receivers where the recorded sends and receives differ in
 	// number.
 	Unmatched []Unmatched
+	// Order has the rank at each place; nil: by rank.
+	Order  []int
+	places []int // of each rank
 }
 
 // Unmatched compares the point-to-point messages that were sent to a rank with

@@ -8,7 +8,7 @@ import (
 // Encode writes a matrix for DecodeMatrix.
 func (m *Matrix) Encode(w io.Writer) error {
 	b := numberWriter{bufio.NewWriter(w)}
-	for _, n := range []uint64{uint64(m.Size), m.Outside.Bytes, m.Outside.Messages, uint64(len(m.Entries)), uint64(len(m.Fans)), uint64(len(m.Unmatched))} {
+	for _, n := range []uint64{uint64(m.Size), m.Outside.Bytes, m.Outside.Messages, uint64(len(m.Entries)), uint64(len(m.Fans)), uint64(len(m.Unmatched)), uint64(len(m.Order))} {
 		b.put(n)
 	}
 	b.column(len(m.Entries), func(i int) uint64 { return uint64(m.Entries[i].From) })
@@ -19,6 +19,7 @@ func (m *Matrix) Encode(w io.Writer) error {
 	b.column(len(m.Unmatched), func(i int) uint64 { return uint64(m.Unmatched[i].Rank) })
 	b.column(len(m.Unmatched), func(i int) uint64 { return m.Unmatched[i].Sent })
 	b.column(len(m.Unmatched), func(i int) uint64 { return m.Unmatched[i].Received })
+	b.column(len(m.Order), func(i int) uint64 { return uint64(m.Order[i]) })
 	return b.Flush()
 }
 
@@ -56,7 +57,7 @@ const maxCoded = 1 << 40
 func DecodeMatrix(r io.Reader) (*Matrix, error) {
 	b := newNumberReader(r)
 	m := &Matrix{Size: b.count(maxRanks), Outside: Cell{b.get(), b.get()}}
-	entries, fans, unmatched := b.count(maxCoded), b.count(maxCoded), b.count(maxRanks)
+	entries, fans, unmatched, places := b.count(maxCoded), b.count(maxCoded), b.count(maxRanks), b.count(maxRanks)
 	from, to, bytes, messages := b.column(entries), b.column(entries), b.column(entries), b.column(entries)
 	if b.err != nil {
 		return nil, b.err
@@ -73,7 +74,29 @@ func DecodeMatrix(r io.Reader) (*Matrix, error) {
 	for i := range rank {
 		m.Unmatched = append(m.Unmatched, Unmatched{int(rank[i]), sent[i], received[i]})
 	}
-	return m, nil
+	return m, m.decodeOrder(b, places)
+}
+
+// decodeOrder reads the order, which must have each rank once.
+func (m *Matrix) decodeOrder(b *numberReader, n int) error {
+	list := b.column(n)
+	if b.err != nil || n == 0 {
+		return b.err
+	}
+	if n != m.Size {
+		return errNumbers
+	}
+	seen := make([]bool, n)
+	m.Order = make([]int, n)
+	for i, rank := range list {
+		if rank >= uint64(n) || seen[rank] {
+			return errNumbers
+		}
+		seen[rank] = true
+		m.Order[i] = int(rank)
+	}
+	m.findPlaces()
+	return nil
 }
 
 func (m *Matrix) decodeFans(b *numberReader, n int) {

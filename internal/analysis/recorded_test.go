@@ -177,8 +177,11 @@ func checkExpansion(t *testing.T, run *runfile.Run) {
 	if bins.Total() != all {
 		t.Errorf("the bins hold %+v, want %+v", bins.Total(), all)
 	}
-	checkBlocks(t, m)
-	checkCoding(t, m)
+	for _, order := range analysis.RankOrders {
+		m.Arrange(run, analysis.RankOrder(order))
+		checkBlocks(t, m)
+		checkCoding(t, m)
+	}
 }
 
 // checkCoding encodes and decodes a matrix.
@@ -200,7 +203,7 @@ func checkCoding(t *testing.T, m *analysis.Matrix) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(cells(got), cells(m)) || !slices.Equal(got.Unmatched, m.Unmatched) || got.Outside != m.Outside || got.Size != m.Size || len(got.Fans) != len(m.Fans) {
+	if !slices.Equal(cells(got), cells(m)) || !slices.Equal(got.Unmatched, m.Unmatched) || !slices.Equal(got.Order, m.Order) || got.Outside != m.Outside || got.Size != m.Size || len(got.Fans) != len(m.Fans) {
 		t.Errorf("decoded %+v, want %+v", got, m)
 	}
 	for n := range len(data) {
@@ -214,6 +217,13 @@ func checkCoding(t *testing.T, m *analysis.Matrix) {
 func checkBlocks(t *testing.T, m *analysis.Matrix) {
 	t.Helper()
 	n := m.Size
+	place := make([]int, n) // of each rank
+	for at := range place {
+		place[m.RankAt(at)] = at
+	}
+	if at := slices.Sorted(slices.Values(m.Ranks(m.All().From))); len(at) != n || at[n-1] != n-1 || len(slices.Compact(at)) != n {
+		t.Fatalf("the order has not each rank once: %v", m.Order)
+	}
 	for _, b := range []analysis.Block{
 		m.All(),
 		{From: analysis.Range{First: n / 3, Last: n - 1}, To: analysis.Range{First: 0, Last: n / 2}},
@@ -222,9 +232,9 @@ func checkBlocks(t *testing.T, m *analysis.Matrix) {
 		bins := m.Bin(b, 3)
 		want, wantBins := map[[2]int]analysis.Cell{}, map[[2]int]analysis.Cell{}
 		m.Each(func(e analysis.Entry) error {
-			if b.From.Has(e.From) && b.To.Has(e.To) {
+			if b.From.Has(place[e.From]) && b.To.Has(place[e.To]) {
 				want[[2]int{e.From, e.To}] = e.Cell
-				at := [2]int{(e.From - b.From.First) / bins.Width, (e.To - b.To.First) / bins.Width}
+				at := [2]int{(place[e.From] - b.From.First) / bins.Width, (place[e.To] - b.To.First) / bins.Width}
 				c := wantBins[at]
 				c.Bytes, c.Messages = c.Bytes+e.Bytes, c.Messages+e.Messages
 				wantBins[at] = c

@@ -131,7 +131,9 @@ func ranges(n int, at func(int) int) [][3]int {
 }
 
 // MatrixBins is a block of a matrix of many ranks, binned: Bytes[i][j] is what Width ranks
-// beginning with From[0]+i*Width sent to Width ranks beginning with To[0]+j*Width.
+// beginning with From[0]+i*Width sent to Width ranks beginning with To[0]+j*Width. In another
+// order than by rank these are places: Senders and Receivers have the ranks at those of the block,
+// as runs of first, count and stride, unless there are more than mostRuns of them.
 type MatrixBins struct {
 	Schema      string     `json:"schema"`
 	File        string     `json:"file"`
@@ -140,8 +142,11 @@ type MatrixBins struct {
 	Collectives bool       `json:"collectives"`
 	Total       Cell       `json:"total"`
 	Outside     Cell       `json:"outside"`
+	Order       string     `json:"order"`
 	From        *[2]int    `json:"from"` // the first and last sender
 	To          *[2]int    `json:"to"`   // and receiver
+	Senders     [][3]int   `json:"senders,omitempty"`
+	Receivers   [][3]int   `json:"receivers,omitempty"`
 	Width       int        `json:"width"`
 	Size        int        `json:"size"` // the larger one of Rows and Columns
 	Rows        int        `json:"rows"`
@@ -153,21 +158,36 @@ type MatrixBins struct {
 
 func (*MatrixBins) compact() {}
 
+// mostRuns bounds the size of an answer.
+const mostRuns = 4096
+
 // NewMatrixBins sums a block of a matrix that is Valid into at most this many rows and columns.
-func NewMatrixBins(path string, m *analysis.Matrix, opt analysis.MatrixOptions, block analysis.Block, most int) *MatrixBins {
+func NewMatrixBins(path string, m *analysis.Matrix, opt analysis.MatrixOptions, order analysis.RankOrder, block analysis.Block, most int) *MatrixBins {
 	b := m.Bin(block, most)
 	j := &MatrixBins{
 		Schema: "efg-matrix-bins/1", File: path, Ranks: m.Size, OneSided: opt.OneSided, Collectives: opt.Collectives,
-		From: asSpan(block.From), To: asSpan(block.To), Total: Cell(b.Total()),
+		Order: string(order), From: asSpan(block.From), To: asSpan(block.To), Total: Cell(b.Total()),
 		Width: b.Width, Size: max(b.Rows, b.Columns), Rows: b.Rows, Columns: b.Columns, Bytes: b.Bytes, Messages: b.Messages,
 	}
 	if block == m.All() {
 		j.Outside = Cell(m.Outside)
 	}
+	if order != analysis.ByRank {
+		j.Senders, j.Receivers = runsOf(m.Ranks(block.From)), runsOf(m.Ranks(block.To))
+	}
 	for _, u := range m.Unmatched {
-		if block.To.Has(u.Rank) {
+		if m.Receives(u.Rank, block) {
 			j.Unmatched++
 		}
 	}
 	return j
+}
+
+// runsOf converts ranks into runs; nil if these are too many.
+func runsOf(ranks []int) [][3]int {
+	list := ranges(len(ranks), func(i int) int { return ranks[i] })
+	if len(list) > mostRuns {
+		return nil
+	}
+	return list
 }

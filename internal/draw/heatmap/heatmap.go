@@ -107,11 +107,11 @@ func (h *heatMap) drawAxes() {
 	}
 	for i := 0; i < h.bins.Rows; i += step {
 		at := i*h.cell + h.cell/2
-		h.Text(raster.Left-8, raster.Top+at, true, fmt.Sprint(h.bins.From.First+i*h.bins.Width))
+		h.Text(raster.Left-8, raster.Top+at, true, fmt.Sprint(h.bins.Matrix.RankAt(h.bins.From.First+i*h.bins.Width)))
 		h.Fill(image.Rect(raster.Left-5, raster.Top+at, raster.Left-1, raster.Top+at+1), raster.Ink)
 	}
 	for i := 0; i < h.bins.Columns; i += step {
-		label := fmt.Sprint(h.bins.To.First + i*h.bins.Width)
+		label := fmt.Sprint(h.bins.Matrix.RankAt(h.bins.To.First + i*h.bins.Width))
 		at := i*h.cell + h.cell/2
 		h.Text(raster.Left+at-raster.GlyphWidth*len(label)/2, raster.Top-14, false, label)
 		h.Fill(image.Rect(raster.Left+at, raster.Top-5, raster.Left+at+1, raster.Top-1), raster.Ink)

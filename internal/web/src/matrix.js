@@ -20,10 +20,35 @@ export function block(matrix, factor, [fromAt, toAt]) {
 
 export const span = (start, size) => [start, start + size - 1];
 
-// ranksIn are the ranks in a rectangle of cells.
-export function ranksIn(matrix, { a, b }) {
+// placesIn are the places of the senders and receivers in a rectangle of cells: ranks, unless
+// they are in another order.
+export function placesIn(matrix, { a, b }) {
   const part = (limits, x, y) => [limits[0] + Math.min(x, y) * matrix.width, Math.min(limits[1], limits[0] + (Math.max(x, y) + 1) * matrix.width - 1)];
   return [part(matrix.from, a.i, b.i), part(matrix.to, a.j, b.j)];
+}
+
+// expanded lists the numbers of runs of first, count and stride.
+const expanded = (runs) => runs.flatMap(([first, count, stride]) => Array.from({ length: count }, (_, i) => first + i * stride));
+
+// namer tells which ranks are at places of a side, "from" or "to": as ranges; undefined if the
+// answer does not say.
+export function namer(matrix, side) {
+  if (matrix.order === "rank") return ([first, last]) => [[first, last]];
+  const runs = side === "from" ? matrix.senders : matrix.receivers;
+  if (!runs) return () => undefined;
+  const list = expanded(runs), start = matrix[side][0];
+  return ([first, last]) => rangesOf(list.slice(first - start, last - start + 1));
+}
+
+// rangesOf are ranks as ranges, ascending.
+export function rangesOf(ranks) {
+  const out = [];
+  for (const r of ranks.toSorted((x, y) => x - y)) {
+    const end = out.at(-1);
+    if (end && r <= end[1] + 1) end[1] = Math.max(end[1], r);
+    else out.push([r, r]);
+  }
+  return out;
 }
 
 // extent finds the least number that is not 0, and the most.
@@ -90,11 +115,27 @@ export function draw(canvas, image, matrix, { wide, high }, unit, chosen, select
 // mark shows selected ranks at both axes.
 function mark(g, matrix, selected, { wide, high }, unit, colour) {
   g.fillStyle = colour;
+  if (matrix.order !== "rank") return markPlaces(g, matrix, selected, unit);
   for (const [first, last] of selected) {
     const part = ([from], length) => [Math.max(0, ((first - from) / matrix.width) * unit), Math.min(length, ((last + 1 - from) / matrix.width) * unit)];
     const [y, down] = part(matrix.from, high), [x, right] = part(matrix.to, wide);
     if (down > y) g.fillRect(left - 4, top + y, 4, Math.max(2, down - y));
     if (right > x) g.fillRect(left + x, top - 4, Math.max(2, right - x), 4);
+  }
+}
+
+// markPlaces does so where the ranks are in another order.
+function markPlaces(g, matrix, selected, unit) {
+  if (selected.length === 0) return;
+  const has = (ranges) => ranges?.some(([a, b]) => selected.some(([c, d]) => a <= d && c <= b));
+  for (const [side, count] of [["from", matrix.rows], ["to", matrix.columns]]) {
+    const named = namer(matrix, side);
+    for (let i = 0; i < count; i++) {
+      const first = matrix[side][0] + i * matrix.width;
+      if (!has(named([first, Math.min(matrix[side][1], first + matrix.width - 1)]))) continue;
+      if (side === "from") g.fillRect(left - 4, top + i * unit, 4, Math.max(2, unit));
+      else g.fillRect(left + i * unit, top - 4, Math.max(2, unit), 4);
+    }
   }
 }
 
@@ -108,20 +149,24 @@ function axes(g, matrix, wide, high, unit, colour) {
   g.fillStyle = colour;
   g.font = "11px system-ui, sans-serif";
   g.textBaseline = "middle";
-  const label = (first, i) => String(first + i * matrix.width);
-  const digits = Math.max(label(matrix.from[0], matrix.rows).length, label(matrix.to[0], matrix.columns).length);
+  const named = { from: namer(matrix, "from"), to: namer(matrix, "to") };
+  const label = (side, i) => {
+    const place = matrix[side][0] + i * matrix.width;
+    return matrix.order === "rank" ? String(place) : String(named[side]([place, place])?.[0]?.[0] ?? "");
+  };
+  const digits = String(matrix.ranks).length;
   let step = 1;
   while (step * unit < 16 + 7 * digits) step *= 2;
   g.textAlign = "right";
   for (let i = 0; i < matrix.rows; i += step) {
     const at = top + (i + 0.5) * unit;
-    g.fillText(label(matrix.from[0], i), left - 8, at);
+    g.fillText(label("from", i), left - 8, at);
     g.fillRect(left - 5, at, 4, 1);
   }
   g.textAlign = "center";
   for (let j = 0; j < matrix.columns; j += step) {
     const at = left + (j + 0.5) * unit;
-    g.fillText(label(matrix.to[0], j), at, top - 12);
+    g.fillText(label("to", j), at, top - 12);
     g.fillRect(at, top - 5, 1, 4);
   }
   g.textAlign = "left";

@@ -45,13 +45,15 @@ export function Facts({ list }) {
 }
 
 // Choice is a switch between a few values, kept in the address.
-export function Choice({ label, name, value, values, replace }) {
+// Choice is one of several values of a part of the address, the first if it has none; what else
+// changes with it is also.
+export function Choice({ label, name, value, values, replace, also }) {
   return (
     <fieldset class="choice">
       <legend>{label}</legend>
       {values.map(([v, text]) => (
         <label key={v} class={v === value ? "on" : undefined}>
-          <input type="radio" name={name} value={v} checked={v === value} onChange={() => change({ [name]: v === values[0][0] ? "" : v }, replace)} />
+          <input type="radio" name={name} value={v} checked={v === value} onChange={() => change({ [name]: v === values[0][0] ? "" : v, ...also }, replace)} />
           {text}
         </label>
       ))}

@@ -180,6 +180,32 @@ async function matrixOfMany(page) {
   await page.shot("matrix-1024");
 }
 
+// The ranks of a matrix are shown in the order of the program's grid, and named as what they are.
+async function ordered(page) {
+  await page.open("#/runs/halo/matrix", "[data-ready=matrix]");
+  await page.tab.click("label:has-text('topology')");
+  await page.settled(() => location.hash.includes("order=topology") && document.querySelector("[data-ready=matrix]"));
+  const m = page.document("matrix", "halo", "--bins", "256", "--order", "topology");
+  const at = await samePixels(page, m.bytes, "log", square(m.rows).filter(([i, j]) => m.bytes[i][j] > 0));
+  const ranks = m.senders.flatMap(([first, count, stride]) => Array.from({ length: count }, (_, i) => first + i * stride));
+  assert.deepEqual(ranks.toSorted((x, y) => x - y), Array.from({ length: m.ranks }, (_, i) => i));
+  assert.notDeepEqual(ranks, ranks.toSorted((x, y) => x - y));
+  const i = 3, j = m.bytes[i].findIndex((n) => n > 0);
+  const canvas = await page.tab.locator("[data-ready=matrix]").boundingBox();
+  const place = [canvas.x + at.left + (j + 0.5) * at.unit, canvas.y + at.top + (i + 0.5) * at.unit];
+  await page.tab.mouse.move(...place);
+  const of = (k) => ranks.slice(k * m.width, (k + 1) * m.width).toSorted((x, y) => x - y);
+  const text = await page.text("output.hover");
+  for (const r of [of(i)[0], of(j)[0]]) assert.ok(new RegExp(`\\b${r}\\b`).test(text), `${text} names no ${r}`);
+  await page.tab.mouse.click(...place);
+  await page.settled(() => location.hash.includes("s.ranks="));
+  const chosen = new URLSearchParams((await page.hash()).split("?")[1]).get("s.ranks").split(",").flatMap((t) => {
+    const [a, b = a] = t.split("-").map(Number);
+    return Array.from({ length: b - a + 1 }, (_, k) => a + k);
+  });
+  assert.deepEqual(chosen, [...new Set([...of(i), ...of(j)])].toSorted((x, y) => x - y));
+}
+
 // sameBlock compares the picture with what efg matrix says of the block in the address.
 async function sameBlock(page, run, from, to) {
   const m = page.document("matrix", run, "--bins", "256", "--from", from, "--to", to);
@@ -334,6 +360,6 @@ async function diff(page) {
 }
 
 export const checks = {
-  runs, summary, imbalance, matrix, "matrix of 1,024 ranks": matrixOfMany, "blocks of a matrix": zoom, tables, ranks, diff,
+  runs, summary, imbalance, matrix, "matrix of 1,024 ranks": matrixOfMany, "matrix in another order": ordered, "blocks of a matrix": zoom, tables, ranks, diff,
   ...whyChecks, ...namedChecks, ...linkedChecks, ...flameChecks, ...accessChecks, ...referenceChecks, ...graphChecks, ...timelineChecks, ...useChecks,
 };

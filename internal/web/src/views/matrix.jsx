@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { css, heat } from "../colours.js";
 import { address, useStored } from "../data.js";
 import { bytes, grouped, plural } from "../format.js";
-import { block, draw, extent, left, nothing, paint, ranksIn, span, top } from "../matrix.js";
+import { block, draw, extent, left, namer, nothing, paint, placesIn, rangesOf, span, top } from "../matrix.js";
 import { Check, Choice, Note, TextField, useWidth, Wait } from "../parts.jsx";
 import { select, selectionIn } from "../selection.js";
 import { change } from "../route.js";
@@ -13,11 +13,13 @@ import { useDark } from "../theme.js";
 // bins is how many rows are asked for: a cell should be some pixels large.
 const bins = 256;
 const mostSide = 1024;
+const orders = [["rank", "rank"], ["host", "host"], ["topology", "topology"]];
 // mostCell keeps the matrix of a few ranks on the screen.
 const mostCell = 96;
 
 export function Matrix({ id, query }) {
-  const wanted = { bins, from: query.from, to: query.to, collectives: query.collectives && "1", one_sided: query.onesided && "1" };
+  const order = orders.some(([name]) => name === query.order) ? query.order : "rank";
+  const wanted = { bins, order: order === "rank" ? undefined : order, from: query.from, to: query.to, collectives: query.collectives && "1", one_sided: query.onesided && "1" };
   const matrix = useStored(address(id, "matrix", wanted));
   const measure = query.measure === "messages" ? "messages" : "bytes";
   const scale = query.scale === "linear" ? "linear" : "log";
@@ -27,12 +29,13 @@ export function Matrix({ id, query }) {
         <h2>Communication</h2>
         <Choice label="show" name="measure" value={measure} values={[["bytes", "bytes"], ["messages", "messages"]]} />
         <Choice label="colours" name="scale" value={scale} values={[["log", "logarithmic"], ["linear", "linear"]]} />
+        <Choice label="order by" name="order" value={order} values={orders} also={{ from: "", to: "" }} />
         <Check label="collectives" name="collectives" on={Boolean(query.collectives)} />
         <Check label="one-sided" name="onesided" on={Boolean(query.onesided)} />
       </div>
       <div class="bar-tools">
-        <TextField label="from ranks" name="from" value={query.from} hint="all, or 64-127" />
-        <TextField label="to ranks" name="to" value={query.to} hint="all, or 64-127" />
+        <TextField label={order === "rank" ? "from ranks" : "from places"} name="from" value={query.from} hint="all, or 64-127" />
+        <TextField label={order === "rank" ? "to ranks" : "to places"} name="to" value={query.to} hint="all, or 64-127" />
         <button type="button" onClick={() => change({ from: "", to: "" })} disabled={!query.from && !query.to}>all ranks</button>
         {matrix.loading && matrix.last && <span class="note" role="status">loading …</span>}
       </div>
@@ -46,7 +49,22 @@ function Kept({ on, children }) {
   return on.error || !on.last ? <Wait on={on}>{(m) => children(m, true)}</Wait> : children(on.data ?? on.last, !on.loading);
 }
 
-const rangeText = ([first, last]) => (first === last ? `rank ${first}` : `ranks ${first}-${last}`);
+const rangeText = ([first, last], what = "rank") => (first === last ? `${what} ${first}` : `${what}s ${first}-${last}`);
+
+// mostNamed is how many ranges of ranks are written out.
+const mostNamed = 6;
+
+const asText = (ranges) => ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(",");
+
+// sideText says which ranks are at places of a side.
+function sideText(matrix, side, places) {
+  const ranges = namer(matrix, side)(places);
+  if (!ranges) return rangeText(places, "place");
+  if (ranges.length === 1) return rangeText(ranges[0]);
+  return `ranks ${asText(ranges.slice(0, mostNamed))}${ranges.length > mostNamed ? ",…" : ""}`;
+}
+
+const sidesText = (matrix, [from, to]) => `${sideText(matrix, "from", from)} to ${sideText(matrix, "to", to)}`;
 
 function Shown({ matrix, measure, scale, fresh, selected }) {
   const write = measure === "bytes" ? bytes : (n) => plural(n, "message");
@@ -54,7 +72,7 @@ function Shown({ matrix, measure, scale, fresh, selected }) {
   return (
     <>
       <Note>
-        {isWhole(matrix) ? "in all " : `${rangeText(matrix.from)} to ${rangeText(matrix.to)}: `}
+        {isWhole(matrix) ? "in all " : `${sidesText(matrix, [matrix.from, matrix.to])}: `}
         {`${bytes(total.bytes)} in ${plural(total.messages, "message")}`}
         {outside.messages > 0 && `; with processes that are not known: ${bytes(outside.bytes)} in ${grouped(outside.messages)}`}
         {matrix.width > 1 && `; a cell: ${matrix.width} × ${matrix.width} ranks`}
@@ -118,7 +136,11 @@ function Map({ matrix, measure, scale, write, fresh, selected }) {
     return () => canvas.current?.removeEventListener("wheel", wheel);
   }, []);
 
-  const selectCell = (p) => select({ ranks: bothRanges(ranksIn(matrix, { a: p, b: p })) });
+  const selectCell = (p) => {
+    const [from, to] = placesIn(matrix, { a: p, b: p });
+    const ranges = [namer(matrix, "from")(from), namer(matrix, "to")(to)];
+    if (ranges.every(Boolean)) select({ ranks: asText(merged(ranges.flat())) });
+  };
   const onPointerDown = (e) => {
     const p = placeOf(e);
     if (e.button !== 0 || !inside(p)) return;
@@ -131,7 +153,7 @@ function Map({ matrix, measure, scale, write, fresh, selected }) {
     if (drag) setDrag({ ...drag, b: kept(p) });
   };
   const onPointerUp = () => {
-    if (drag && (drag.a.i !== drag.b.i || drag.a.j !== drag.b.j)) show(matrix, ranksIn(matrix, drag), false);
+    if (drag && (drag.a.i !== drag.b.i || drag.a.j !== drag.b.j)) show(matrix, placesIn(matrix, drag), false);
     else if (drag) selectCell(drag.a);
     setDrag(null);
   };
@@ -156,7 +178,7 @@ function Map({ matrix, measure, scale, write, fresh, selected }) {
     <div class={fresh ? "map" : "map stale"} ref={box}>
       <canvas
         ref={canvas} tabIndex={0} role="img" data-ready={fresh ? "matrix" : undefined} data-unit={unit} data-left={left} data-top={top}
-        aria-label={`${measure} from ${rangeText(matrix.from)} (rows) to ${rangeText(matrix.to)} (columns); arrows go from cell to cell, plus and minus zoom, 0 shows all`}
+        aria-label={`${measure} from ${sideText(matrix, "from", matrix.from)} (rows) to ${sideText(matrix, "to", matrix.to)} (columns); arrows go from cell to cell, plus and minus zoom, 0 shows all`}
         onPointerDown={onPointerDown} onPointerMove={onPointerMove} onPointerUp={onPointerUp} onPointerLeave={() => !drag && setAt(null)}
         onDblClick={(e) => inside(placeOf(e)) && zoom(0.25, placeOf(e))} onKeyDown={onKeyDown}
       />
@@ -166,20 +188,16 @@ function Map({ matrix, measure, scale, write, fresh, selected }) {
   );
 }
 
-// bothRanges are the ranks of both sides, as in 0-3,7.
-function bothRanges([from, to]) {
-  const text = ([first, last]) => (first === last ? `${first}` : `${first}-${last}`);
-  const [a, b] = [from, to].toSorted((x, y) => x[0] - y[0] || y[1] - x[1]);
-  return b[1] <= a[1] ? text(a) : b[0] <= a[1] + 1 ? text([a[0], b[1]]) : `${text(a)},${text(b)}`;
-}
+// merged joins ranges that overlap or follow each other.
+const merged = (ranges) => rangesOf(ranges.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, i) => first + i)));
 
-const dragText = (matrix, drag) => `zoom to ${ranksIn(matrix, drag).map(rangeText).join(" to ")}`;
+const dragText = (matrix, drag) => `zoom to ${sidesText(matrix, placesIn(matrix, drag))}`;
 
 function cellText(matrix, at) {
   const { i, j } = at;
   const n = matrix.messages[i]?.[j] ?? 0, size = matrix.bytes[i]?.[j] ?? 0;
   const what = n || size ? `${bytes(size)} in ${plural(n, "message")}` : "nothing";
-  return `${ranksIn(matrix, { a: at, b: at }).map(rangeText).join(" to ")}: ${what}`;
+  return `${sidesText(matrix, placesIn(matrix, { a: at, b: at }))}: ${what}`;
 }
 
 function Scale({ range, scale, write, dark }) {
