@@ -62,7 +62,7 @@ received. With call paths (efg run --callpath), --tree sums over them; see docs/
 				if cmd.Flags().NFlag() > 1 {
 					return usageError("--html writes all of the run: no other option goes with it")
 				}
-				return reportHTML(cmd.Context(), args[0], opt.html)
+				return reportHTML(cmd.Context(), args[0], opt.html, cmd.ErrOrStderr())
 			}
 			switch {
 			case opt.flame != "":

@@ -38,7 +38,9 @@ func reportFlame(ctx context.Context, path string, opt *reportOptions, errOut io
 			return err
 		}
 	}
-	t, err := flame.New(ctx, of, r)
+	bar := newProgress(errOut, "ranks", uint64(len(r.Procs)))
+	t, err := flame.New(ctx, of, bar.show, r)
+	bar.close()
 	if errors.Is(err, flame.ErrNoTimes) {
 		return usageError("%s: --of %s: %w", path, of, err)
 	}

@@ -27,7 +27,7 @@ var staticQuestions = []string{
 }
 
 // reportHTML writes the page with all that it shows of a run to a file.
-func reportHTML(ctx context.Context, path, to string) error {
+func reportHTML(ctx context.Context, path, to string, errOut io.Writer) error {
 	files, err := viewed([]string{path})
 	if err != nil {
 		return err
@@ -41,7 +41,10 @@ func reportHTML(ctx context.Context, path, to string) error {
 	}
 	id := list.Runs[0].Name
 	answers := web.Answers{"v1/runs": []byte(`{"runs":[],"jobs":[]}`)}
-	for _, question := range staticQuestions {
+	bar := newProgress(errOut, "answers", uint64(len(staticQuestions)))
+	defer bar.close()
+	for i, question := range staticQuestions {
+		bar.show(uint64(i))
 		request := "v1/runs/" + url.PathEscape(id) + question
 		status, body, err := askWhole(ctx, s, token, request)
 		switch {

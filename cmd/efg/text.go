@@ -25,27 +25,31 @@ back into a run file.`,
 		Args:              argCount(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeRuns(1, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return dump(args[0], output, cmd.OutOrStdout())
+			return dump(args[0], output, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this file")
 	return cmd
 }
 
-func dump(path, output string, out io.Writer) error {
+func dump(path, output string, out, errOut io.Writer) error {
 	r, err := openRun(path)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
 	if output == "" {
-		return text.Dump(out, r)
+		bar := progressBeside(out, errOut, uint64(len(r.Procs)))
+		defer bar.close()
+		return text.Dump(out, r, bar.show)
 	}
+	bar := newProgress(errOut, "ranks", uint64(len(r.Procs)))
+	defer bar.close()
 	f, err := os.Create(output)
 	if err != nil {
 		return usageError("%w", err)
 	}
-	if err := errors.Join(text.Dump(f, r), f.Close()); err != nil {
+	if err := errors.Join(text.Dump(f, r, bar.show), f.Close()); err != nil {
 		os.Remove(output)
 		return err
 	}
@@ -67,25 +71,45 @@ yields the same bytes again.`,
 			if output == "" {
 				return usageError("efg assemble: -o FILE is missing")
 			}
-			return assemble(args[0], output, cmd.InOrStdin())
+			return assemble(args[0], output, cmd.InOrStdin(), cmd.ErrOrStderr())
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the run file")
 	return cmd
 }
 
-func assemble(path, output string, in io.Reader) error {
+func assemble(path, output string, in io.Reader, errOut io.Writer) error {
+	total := uint64(0)
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
 			return usageError("%w", err)
 		}
 		defer f.Close()
+		if fi, err := f.Stat(); err == nil {
+			total = uint64(fi.Size())
+		}
 		in = f
 	}
-	file, err := text.Parse(path, in)
+	bar := newProgress(errOut, "bytes", total)
+	file, err := text.Parse(path, &watchedReader{in: in, show: bar.show})
+	bar.close()
 	if err != nil {
 		return &exitError{2, err}
 	}
 	return runfile.WriteRun(output, file.Procs, file.Meta)
+}
+
+// watchedReader tells how much has been read.
+type watchedReader struct {
+	in   io.Reader
+	read uint64
+	show func(bytes uint64)
+}
+
+func (c *watchedReader) Read(p []byte) (int, error) {
+	n, err := c.in.Read(p)
+	c.read += uint64(n)
+	c.show(c.read)
+	return n, err
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // Dump writes the text of a run file, process by process: it needs memory for the largest one.
-func Dump(w io.Writer, r *runfile.Run) error {
+func Dump(w io.Writer, r *runfile.Run, progress ...func(processes uint64)) error {
 	d := &dumper{w: bufio.NewWriterSize(w, 1<<16)}
 	d.linef("%s", firstLine)
 	d.meta(&r.Meta)
@@ -36,6 +36,9 @@ func Dump(w io.Writer, r *runfile.Run) error {
 		d.process(p)
 		if d.err != nil {
 			return d.err
+		}
+		for _, show := range progress {
+			show(uint64(i + 1))
 		}
 	}
 	return d.w.Flush()

@@ -308,7 +308,7 @@ func askFlame(q *query) answerer {
 			}
 			runs, files = append(runs, x.run), append(files, x.name)
 		}
-		t, err := flame.New(in, of, runs...)
+		t, err := flame.New(in, of, nil, runs...)
 		if errors.Is(err, flame.ErrNoTimes) {
 			return nil, &statusError{http.StatusUnprocessableEntity, err.Error()}
 		}

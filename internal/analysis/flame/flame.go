@@ -73,9 +73,13 @@ type Tree struct {
 // MostLeaves bounds the places that are listed one by one.
 const MostLeaves = 1000
 
-// New sums what one or two runs cost.
-func New(ctx context.Context, measure Measure, runs ...*runfile.Run) (*Tree, error) {
+// New sums what one or two runs cost. progress, if not nil, is called with the number of processes
+// of a run that are done.
+func New(ctx context.Context, measure Measure, progress analysis.Progress, runs ...*runfile.Run) (*Tree, error) {
 	b := newBuilder()
+	if progress != nil {
+		b.progress = append(b.progress, progress)
+	}
 	for i, run := range runs {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -96,6 +100,8 @@ type leaf struct {
 type builder struct {
 	leaves map[leaf]*[2]uint64
 	paths  map[string][]string // of callsites with a call path
+
+	progress []analysis.Progress
 }
 
 func newBuilder() *builder {
@@ -124,7 +130,7 @@ func (b *builder) add(run *runfile.Run, measure Measure, side int) error {
 	if waiting && run.Meta.CallPath == 0 {
 		return b.addWaits(run, procs, measure, side)
 	}
-	rep, err := analysis.NewReport(run, procs)
+	rep, err := analysis.NewReport(run, procs, b.progress...)
 	if err != nil {
 		return err
 	}
@@ -159,7 +165,7 @@ func valueOf(r *analysis.OpRow, measure Measure) uint64 {
 }
 
 func (b *builder) addWaits(run *runfile.Run, procs []int, measure Measure, side int) error {
-	rep, err := waits.New(run, procs)
+	rep, err := waits.New(run, procs, b.progress...)
 	if errors.Is(err, match.ErrNoTimes) {
 		return ErrNoTimes
 	}

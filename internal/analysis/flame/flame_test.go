@@ -51,7 +51,7 @@ func whole(t *testing.T, run *runfile.Run, m Measure) uint64 {
 func TestSums(t *testing.T) {
 	for _, m := range Measures {
 		runs := []*runfile.Run{halo(t, m, 1), halo(t, m, 2)}
-		tree, err := New(t.Context(), m, runs...)
+		tree, err := New(t.Context(), m, nil, runs...)
 		if err != nil {
 			t.Fatalf("%s: %v", m, err)
 		}
@@ -136,11 +136,11 @@ func TestWithoutTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range []Measure{Time, Waiting, Delay} {
-		if _, err := New(t.Context(), m, run); !errors.Is(err, ErrNoTimes) {
+		if _, err := New(t.Context(), m, nil, run); !errors.Is(err, ErrNoTimes) {
 			t.Errorf("%s: %v", m, err)
 		}
 	}
-	if tree, err := New(t.Context(), Calls, run); err != nil || tree.Root.Values[0] == 0 {
+	if tree, err := New(t.Context(), Calls, nil, run); err != nil || tree.Root.Values[0] == 0 {
 		t.Errorf("%+v, %v", tree, err)
 	}
 }
