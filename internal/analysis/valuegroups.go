@@ -93,6 +93,25 @@ func (p *Process) CommonName(comm uint64) uint64 {
 	return signature.Ident(signature.Hash(name, comm&signature.SequenceMask))
 }
 
+// CommKey names a communicator in all its processes, and no other one of the run.
+type CommKey struct {
+	Name  uint64 // CommonName
+	World int    // the first rank of its processes' world, -1 if they are of several
+	Rank  int    // of MPI_COMM_SELF, the rank of its process
+}
+
+// CommKey returns the key of a communicator of the process.
+func (p *Process) CommKey(comm uint64) CommKey {
+	key := CommKey{Name: p.CommonName(comm), World: p.first}
+	if key.Name != comm {
+		key.World = -1
+	}
+	if comm == signature.CommSelf {
+		key.Rank = p.Data.Rank
+	}
+	return key
+}
+
 // maxParents bounds how many ancestors of a communicator are followed.
 const maxParents = 1 << 10
 

@@ -42,7 +42,7 @@ func (t *typeSpans) of(w uint64) span {
 	t.done[w] = span{} // a broken file may have a type that contains itself
 	s := span{0, 1, 1}
 	if d := t.defs[w]; d != nil && len(d.Words) >= 6 {
-		s = t.compute(d.Words)
+		s = t.compute(d)
 	}
 	t.done[w] = s
 	return s
@@ -56,24 +56,22 @@ type contents struct {
 	types               []uint64
 }
 
-func contentsOf(words []uint64) (c contents, ok bool) {
-	if k := signature.ConstantOf(words[0]); k != nil {
+func contentsOf(d *efg.Def) (c contents, ok bool) {
+	t, ok := d.Datatype()
+	if k := signature.ConstantOf(t.Combiner); k != nil {
 		c.combiner = k.Name
 	}
-	c.size = int64(words[1])
-	rest := words[6:]
-	for i, list := range []*[]int64{&c.ints, &c.addrs, &c.counts} {
-		n := words[2+i]
-		if n > uint64(len(rest)) {
-			return c, false
-		}
-		for _, w := range rest[:n] {
-			*list = append(*list, int64(w))
-		}
-		rest = rest[n:]
+	c.size, c.types = int64(t.Size), t.Types
+	c.ints, c.addrs, c.counts = signed(t.Integers), signed(t.Addresses), signed(t.Counts)
+	return c, ok
+}
+
+func signed(words []uint64) []int64 {
+	list := make([]int64, len(words))
+	for i, w := range words {
+		list[i] = int64(w)
 	}
-	c.types = rest
-	return c, words[5] == uint64(len(rest)) && len(rest) > 0
+	return list
 }
 
 // place is a number of elements of a type at a displacement.
@@ -96,10 +94,10 @@ var leastNumbers = map[string]int{
 	"MPI_COMBINER_HINDEXED_BLOCK": 2,
 }
 
-func (t *typeSpans) compute(words []uint64) span {
-	c, ok := contentsOf(words)
+func (t *typeSpans) compute(d *efg.Def) span {
+	c, ok := contentsOf(d)
 	if !ok {
-		return span{0, int64(words[1]), int64(words[1])}
+		return span{0, int64(d.Words[1]), int64(d.Words[1])}
 	}
 	n := append(c.ints, c.counts...) // of a large-count type the numbers are counts
 	if len(n)+len(c.addrs) < leastNumbers[c.combiner] || c.combiner != "MPI_COMBINER_RESIZED" && len(n) < min(1, leastNumbers[c.combiner]) {

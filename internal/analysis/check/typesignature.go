@@ -111,14 +111,14 @@ func (x *signatureFinder) find(word uint64) *typeSignature {
 	}
 	x.depth++
 	defer func() { x.depth-- }()
-	c, ok := contentsOf(def)
+	t, ok := def.Datatype()
 	if !ok {
 		return unknown
 	}
-	if list, ok := x.members(c); ok {
+	if list, ok := x.members(&t); ok {
 		return made(list)
 	}
-	return x.copies(c)
+	return x.copies(&t)
 }
 
 func made(list []basicRun) *typeSignature {
@@ -137,37 +137,6 @@ func appendPiece(list []basicRun, b basicRun) []basicRun {
 	return append(list, b)
 }
 
-// contents is the definition of a datatype.
-type contents struct {
-	combiner, size uint64
-	lengths        []uint64 // the numbers and counts
-	types          []uint64
-}
-
-// contentsOf reads the definition of a datatype: combiner, size, how many integers,
-// addresses, counts and datatypes follow, and these.
-func contentsOf(def *efg.Def) (c contents, ok bool) {
-	w := def.Words
-	if len(w) < 6 {
-		return c, false
-	}
-	rest := w[6:]
-	for _, n := range w[2:6] {
-		if n > uint64(len(rest)) {
-			return c, false
-		}
-	}
-	ints, addresses, counts, types := w[2], w[3], w[4], w[5]
-	if ints+addresses+counts+types != uint64(len(rest)) || types == 0 {
-		return c, false
-	}
-	c = contents{combiner: w[0], size: w[1], lengths: rest[:ints], types: rest[uint64(len(rest))-types:]}
-	if ints == 0 { // the constructor with large counts
-		c.lengths = rest[addresses : addresses+counts]
-	}
-	return c, true
-}
-
 var (
 	wordStruct     = signature.ConstWord("MPI_COMBINER_STRUCT")
 	wordValueIndex = signature.ConstWord("MPI_COMBINER_VALUE_INDEX")
@@ -175,18 +144,21 @@ var (
 
 // members are the pieces of a datatype with members of several datatypes; false if it has none,
 // or if they are unknown.
-func (x *signatureFinder) members(c contents) (list []basicRun, ok bool) {
+func (x *signatureFinder) members(of *efg.Datatype) (list []basicRun, ok bool) {
+	lengths := of.Integers
 	switch {
-	case c.combiner == wordValueIndex:
-		c.lengths = []uint64{2, 1, 1}
-	case c.combiner != wordStruct:
+	case of.Combiner == wordValueIndex:
+		lengths = []uint64{2, 1, 1}
+	case of.Combiner != wordStruct:
+		return nil, false
+	case len(lengths) == 0: // the constructor with large counts
+		lengths = of.Counts
+	}
+	if len(lengths) < 1+len(of.Types) {
 		return nil, false
 	}
-	if len(c.lengths) < 1+len(c.types) {
-		return nil, false
-	}
-	for i, t := range c.types {
-		n := c.lengths[1+i]
+	for i, t := range of.Types {
+		n := lengths[1+i]
 		size, known := x.p.TypeBytes(t)
 		if n == 0 || known && size == 0 {
 			continue
@@ -218,16 +190,16 @@ func (s *typeSignature) appendTo(list []basicRun, times uint64) ([]basicRun, boo
 }
 
 // copies is the signature of a datatype that consists of elements of another one.
-func (x *signatureFinder) copies(c contents) *typeSignature {
-	size, ok := x.p.TypeBytes(c.types[0])
-	if len(c.types) != 1 || !ok || size == 0 || c.size == 0 || c.size%size != 0 {
+func (x *signatureFinder) copies(of *efg.Datatype) *typeSignature {
+	size, ok := x.p.TypeBytes(of.Types[0])
+	if len(of.Types) != 1 || !ok || size == 0 || of.Size == 0 || of.Size%size != 0 {
 		return unknown
 	}
-	s := x.of(c.types[0])
-	if s.open() || c.size/size > maxRepeat || s.repeat*(c.size/size) > maxRepeat {
+	s := x.of(of.Types[0])
+	if s.open() || of.Size/size > maxRepeat || s.repeat*(of.Size/size) > maxRepeat {
 		return unknown
 	}
-	return newSignature(s.unit, s.repeat*(c.size/size))
+	return newSignature(s.unit, s.repeat*(of.Size/size))
 }
 
 // agrees reports whether the first n basic datatypes of units that are repeated are equal. Two

@@ -199,12 +199,6 @@ func (w *writer) fileNumber(name string) int {
 	return id
 }
 
-// commKey names a communicator in all its processes.
-type commKey struct {
-	name        uint64
-	world, rank int // rank is 0 but of MPI_COMM_SELF
-}
-
 // communicator is a communicator that calls refer to.
 type communicator struct {
 	name    string
@@ -222,13 +216,7 @@ const (
 // communicator is the number of the communicator of a call.
 func (c *call) communicator() (string, bool) {
 	f, word := c.process.facts, c.event.Word(signature.ObjectWord)
-	key := commKey{f.CommonName(word), f.FirstRank(), 0}
-	if key.name != word {
-		key.world = -1
-	}
-	if word == signature.CommSelf {
-		key.rank = f.Data.Rank
-	}
+	key := f.CommKey(word)
 	w := c.process.writer
 	at, ok := w.comms[key]
 	if !ok {

@@ -106,41 +106,34 @@ func (p *process) describeTypes(l label) {
 
 // contents is what a datatype was made of.
 type contents struct {
-	combiner    string // without MPI_COMBINER_
-	ints, addrs []int64
-	types       []uint64
+	combiner string  // without MPI_COMBINER_
+	numbers  []int64 // integers, then addresses
+	count    int64   // the first of the integers, 0 if there are none
+	types    []uint64
 }
 
-// contentsOf reads the definition of a datatype; false if it does not say what it was made of.
+// contentsOf is false if it is not known, or has large counts, which have no form here.
 func contentsOf(d *efg.Def) (x contents, ok bool) {
-	const head = 6
-	if d == nil || len(d.Words) <= head || signature.ConstantOf(d.Words[0]) == nil {
+	t, ok := d.Datatype()
+	combiner := signature.ConstantOf(t.Combiner)
+	if !ok || combiner == nil || len(t.Counts) > 0 {
 		return x, false
 	}
-	x.combiner = strings.TrimPrefix(signature.ConstantOf(d.Words[0]).Name, "MPI_COMBINER_")
-	rest := d.Words[head:]
-	for i, list := range []*[]int64{&x.ints, &x.addrs, new([]int64)} {
-		n := d.Words[2+i]
-		if n > uint64(len(rest)) {
-			return x, false
-		}
-		for _, v := range rest[:n] {
-			*list = append(*list, int64(v))
-		}
-		rest = rest[n:]
+	x.combiner, x.types = strings.TrimPrefix(combiner.Name, "MPI_COMBINER_"), t.Types
+	for _, w := range slices.Concat(t.Integers, t.Addresses) {
+		x.numbers = append(x.numbers, int64(w))
 	}
-	x.types = rest
-	return x, len(x.types) > 0 && d.Words[4] == 0 // large counts have no form here
+	if len(t.Integers) > 0 {
+		x.count = x.numbers[0]
+	}
+	return x, true
 }
 
 // describeType writes an element with the arguments that made a datatype.
 func (p *process) describeType(b *strings.Builder, id int, x contents) {
-	old, all := p.types[x.types[0]], append(slices.Clone(x.ints), x.addrs...)
+	old, all := p.types[x.types[0]], x.numbers
 	begin := fmt.Sprintf("  <%s id='%d' name=''", x.combiner, id)
-	n := 0
-	if len(x.ints) > 0 {
-		n = int(min(uint64(x.ints[0]), uint64(len(all))))
-	}
+	n := int(min(uint64(x.count), uint64(len(all))))
 	at := func(i int) int64 {
 		if i < len(all) {
 			return all[i]

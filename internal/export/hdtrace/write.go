@@ -39,7 +39,7 @@ type writer struct {
 	name  string         // of the program
 	files map[string]int // numbers, by name
 	names []string       // of files
-	comms map[commKey]int
+	comms map[analysis.CommKey]int
 	lists []communicator
 	known map[int]bool // ranks that are written
 	types strings.Builder
@@ -71,7 +71,7 @@ type process struct {
 // Write writes the selected part of a run into a directory that exists and is empty. Without the
 // times of each call the error is ErrNoTimes.
 func Write(dir string, job *export.Job) error {
-	w := &writer{job: job, run: job.Run, dir: dir, name: "program", files: map[string]int{}, comms: map[commKey]int{}, known: map[int]bool{}}
+	w := &writer{job: job, run: job.Run, dir: dir, name: "program", files: map[string]int{}, comms: map[analysis.CommKey]int{}, known: map[int]bool{}}
 	if len(w.run.Meta.Command) > 0 {
 		w.name = fileName(filepath.Base(w.run.Meta.Command[0]))
 	}

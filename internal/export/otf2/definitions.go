@@ -27,15 +27,15 @@ type definitions struct {
 	groups [][]int32     // members of communicators, by such numbers
 	byKey  map[string]uint32
 	comms  []comm
-	byComm map[commKey]uint32
-	made   map[commKey]bool // communicators that calls make
+	byComm map[analysis.CommKey]uint32
+	made   map[analysis.CommKey]bool // communicators that calls make
 
 	windows   []window
-	byWindow  map[commKey]uint32
+	byWindow  map[analysis.CommKey]uint32
 	files     []string // names
 	byFile    map[string]uint32
 	handlesOf []handle // of files
-	byHandle  map[commKey]uint32
+	byHandle  map[analysis.CommKey]uint32
 	opened    bool // files are open when what is written begins
 
 	metrics     metrics
@@ -76,18 +76,11 @@ type handle struct {
 	file, comm uint32
 }
 
-// commKey names a communicator: by the word that its members agree on, and the first rank of their
-// world, -1 if they are of several.
-type commKey struct {
-	name  uint64
-	world int
-}
-
 // comm is the definition of a communicator. Its members are those that are written. Of an
 // intercommunicator they are those of both groups, one after the other: python3-otf2 3.0.2 cannot
 // read OTF2's own definition, and analysers do not know it.
 type comm struct {
-	key    commKey
+	key    analysis.CommKey
 	name   string
 	group  uint32
 	parent uint32
@@ -120,7 +113,7 @@ const (
 func newDefinitions() *definitions {
 	d := &definitions{
 		strings: map[string]uint32{}, byName: map[region]uint32{}, byPlace: map[string]uint32{}, ranks: map[int]int32{},
-		byKey: map[string]uint32{}, byComm: map[commKey]uint32{}, made: map[commKey]bool{}, byWindow: map[commKey]uint32{}, byFile: map[string]uint32{}, byHandle: map[commKey]uint32{}, byAttribute: map[attribute]uint32{}, digits: map[string]string{},
+		byKey: map[string]uint32{}, byComm: map[analysis.CommKey]uint32{}, made: map[analysis.CommKey]bool{}, byWindow: map[analysis.CommKey]uint32{}, byFile: map[string]uint32{}, byHandle: map[analysis.CommKey]uint32{}, byAttribute: map[attribute]uint32{}, digits: map[string]string{},
 	}
 	d.text("")
 	for _, a := range []attribute{
@@ -199,19 +192,16 @@ func (d *definitions) place(text string) uint32 {
 }
 
 // keyOf is the key of a communicator of a process; false if its members are unknown.
-func keyOf(p *analysis.Process, word uint64) (key commKey, own, other *analysis.Members, ok bool) {
+// All processes have one MPI_COMM_SELF.
+func keyOf(p *analysis.Process, word uint64) (key analysis.CommKey, own, other *analysis.Members, ok bool) {
 	if word == signature.CommSelf {
-		return commKey{name: word}, nil, nil, true
+		return analysis.CommKey{Name: word}, nil, nil, true
 	}
 	own, other = p.Members(word)
 	if own == nil {
 		return key, nil, nil, false
 	}
-	key = commKey{p.CommonName(word), p.FirstRank()}
-	if key.name != word { // joins worlds
-		key.world = -1
-	}
-	return key, own, other, true
+	return p.CommKey(word), own, other, true
 }
 
 // addComm defines a communicator of a process, unless it is known.
@@ -239,7 +229,7 @@ func (d *definitions) addComm(p *analysis.Process, word uint64, name string) {
 			c.places = nil
 		}
 		c.group = d.group(list)
-		if world, ok := d.byComm[commKey{signature.CommWorld, key.world}]; ok {
+		if world, ok := d.byComm[analysis.CommKey{Name: signature.CommWorld, World: key.World}]; ok {
 			c.parent = world
 		}
 	}

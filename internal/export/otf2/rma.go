@@ -329,18 +329,18 @@ func (d *definitions) addWindow(p *analysis.Process, word uint64, name, commName
 }
 
 // keyWith names a window or file as its communicator is named.
-func keyWith(p *analysis.Process, word uint64) commKey {
+func keyWith(p *analysis.Process, word uint64) analysis.CommKey {
 	comm, how, _ := p.MadeWith(word)
 	key, _, _, _ := keyOf(p, comm)
-	if key.world < 0 { // each side names it by itself
-		key.name = signature.Hash(key.name, how, word&signature.SequenceMask)
+	if key.World < 0 { // each side names it by itself
+		key.Name = signature.Hash(key.Name, how, word&signature.SequenceMask)
 	} else {
-		key.name = word
+		key.Name = word
 	}
 	return key
 }
 
-func (p *processWriter) keyWith(word uint64) commKey { return keyWith(p.facts, word) }
+func (p *processWriter) keyWith(word uint64) analysis.CommKey { return keyWith(p.facts, word) }
 
 // commFor returns the number of the communicator of a window or file.
 func (d *definitions) commFor(p *analysis.Process, comm uint64, name string) (uint32, bool) {

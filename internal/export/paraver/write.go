@@ -42,7 +42,7 @@ type writer struct {
 	threads []thread
 	first   map[int]int // of each selected process: its first thread
 	tasks   map[int]int // numbers of tasks, by rank
-	comms   map[commKey]int
+	comms   map[analysis.CommKey]int
 	members [][]int // tasks of each communicator
 	used    map[*signature.Proc]bool
 	end     int64
@@ -58,17 +58,11 @@ type thread struct {
 	ordinal                 uint32
 }
 
-// commKey names a communicator in all its processes.
-type commKey struct {
-	name        uint64
-	world, rank int // rank is 0 but of MPI_COMM_SELF
-}
-
 // Write writes the selected part of a run into a directory that exists and is empty. Without the
 // times of each call the error is ErrNoTimes.
 func Write(dir string, job *export.Job) (err error) {
 	w := &writer{
-		job: job, run: job.Run, sorter: newSorter(dir), first: map[int]int{}, tasks: map[int]int{}, comms: map[commKey]int{},
+		job: job, run: job.Run, sorter: newSorter(dir), first: map[int]int{}, tasks: map[int]int{}, comms: map[analysis.CommKey]int{},
 		used: map[*signature.Proc]bool{},
 	}
 	if !job.RawClock && !w.run.Corrected() {
@@ -250,13 +244,7 @@ func (w *writer) group(b []byte, t *thread, facts *analysis.Process, e *reconstr
 
 // communicator is the number of a communicator, from 1; 0 if its members are not known.
 func (w *writer) communicator(facts *analysis.Process, word uint64) int {
-	key := commKey{facts.CommonName(word), facts.FirstRank(), 0}
-	if key.name != word {
-		key.world = -1
-	}
-	if word == signature.CommSelf {
-		key.rank = facts.Data.Rank
-	}
+	key := facts.CommKey(word)
 	if id, ok := w.comms[key]; ok {
 		return id
 	}
