@@ -8,14 +8,12 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"os/user"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -147,6 +145,9 @@ func escapeGlob(name string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
 }
 
+// openFleetCache opens the cache of what this program has read of runs.
+func openFleetCache() *fleet.Cache { return fleet.OpenCache(version()) }
+
 // readFleet reads runs, one of each launch.
 func readFleet(files []string, show func(uint64)) (runs []*fleet.Run, unread []jsondoc.Unread) {
 	type result struct {
@@ -154,6 +155,8 @@ func readFleet(files []string, show func(uint64)) (runs []*fleet.Run, unread []j
 		err error
 	}
 	results := make([]result, len(files))
+	kept := openFleetCache()
+	defer kept.Prune()
 	var lock sync.Mutex
 	var work sync.WaitGroup
 	done := uint64(0)
@@ -161,7 +164,7 @@ func readFleet(files []string, show func(uint64)) (runs []*fleet.Run, unread []j
 	for range runtime.GOMAXPROCS(0) {
 		work.Go(func() {
 			for i := range next {
-				r, err := readFleetRun(files[i])
+				r, err := readFleetRun(files[i], kept)
 				lock.Lock()
 				results[i] = result{r, err}
 				done++
@@ -188,18 +191,24 @@ func readFleet(files []string, show func(uint64)) (runs []*fleet.Run, unread []j
 	return runs, unread
 }
 
-func readFleetRun(file string) (*fleet.Run, error) {
-	run, err := openRun(file)
+func readFleetRun(file string, kept *fleet.Cache) (*fleet.Run, error) {
+	info, err := os.Stat(file)
 	if err != nil {
-		return nil, err
+		return nil, usageError("%w", err)
 	}
-	defer run.Close()
-	r, err := fleet.Read(context.Background(), run)
-	if err != nil {
-		return nil, err
+	r := kept.Get(info)
+	if r == nil {
+		run, err := openRun(file)
+		if err != nil {
+			return nil, err
+		}
+		defer run.Close()
+		if r, err = fleet.Read(context.Background(), run); err != nil {
+			return nil, err
+		}
+		kept.Put(info, r)
 	}
-	r.Name = strings.TrimSuffix(filepath.Base(file), ".efg")
-	r.User = ownerOf(file)
+	r.Name, r.User = strings.TrimSuffix(filepath.Base(file), ".efg"), fleet.Owner(info)
 	return r, nil
 }
 
@@ -214,15 +223,7 @@ func ownerOf(file string) string {
 	if err != nil {
 		return ""
 	}
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return ""
-	}
-	id := strconv.FormatUint(uint64(stat.Uid), 10)
-	if u, err := user.LookupId(id); err == nil {
-		return u.Username
-	}
-	return id
+	return fleet.Owner(info)
 }
 
 func writeFleet(w *terminal.Screen, d *jsondoc.Fleet) {

@@ -11,6 +11,7 @@ import (
 
 // Stores within a directory are read, a launch counts once, and what cannot be read is named.
 func TestFleet(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	assembled(t, "traced")
 	data, err := os.ReadFile("a.efg")
 	if err != nil {
@@ -37,6 +38,9 @@ func TestFleet(t *testing.T) {
 	text, _, _ := efgRun(t, nil, "report", "a.efg", "--json")
 	if err := json.Unmarshal([]byte(text), &report); err != nil {
 		t.Fatal(err)
+	}
+	if again, _, _ := efgRun(t, nil, "fleet", "all", "--json"); again != out {
+		t.Errorf("from what was kept:\n%swant\n%s", again, out)
 	}
 	if p := &doc.Programs[0]; p.Matched != 1 || p.Elapsed == 0 || p.Waiting == nil || p.Ranks != len(report.Ranks) && report.Ranks != nil {
 		t.Errorf("%+v", p)

@@ -88,7 +88,7 @@ func (o *httpOptions) serveDaemon(store *daemon.Store, spool *daemon.Spool, sour
 		return none, nil, usageError("a socket of systemd is reachable from other machines: want --token FILE")
 	}
 	s := httpapi.New(httpapi.Options{
-		Runs: source, Page: web.Files(), Token: token, Hosts: o.hosts, Beyond: l.Beyond, Sources: !l.Beyond && o.child == nil, Metrics: metrics, Workers: metrics.Workers, Scratch: store.Dir, Log: log,
+		Runs: source, Page: web.Files(), Token: token, Hosts: o.hosts, Beyond: l.Beyond, Sources: !l.Beyond && o.child == nil, Metrics: metrics, Workers: metrics.Workers, Fleet: openFleetCache(), Scratch: store.Dir, Log: log,
 	})
 	if o.child != nil {
 		o.child.server = s

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -42,11 +43,43 @@ func ask(t *testing.T, s *mcp.ClientSession, tool string, args map[string]any) (
 	if len(r.Content) != 1 {
 		t.Fatalf("%s: %d contents", tool, len(r.Content))
 	}
+	if !r.IsError {
+		asDescribed(t, s, tool, r.StructuredContent)
+	}
 	c, ok := r.Content[0].(*mcp.TextContent)
 	if !ok {
 		t.Fatalf("%s: no text", tool)
 	}
 	return c.Text, r.IsError
+}
+
+// asDescribed checks that an answer is as the tool's schema says.
+func asDescribed(t *testing.T, s *mcp.ClientSession, tool string, answer any) {
+	t.Helper()
+	list, err := s.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, described := range list.Tools {
+		if described.Name != tool {
+			continue
+		}
+		text, err := json.Marshal(described.OutputSchema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var schema jsonschema.Schema
+		if err := json.Unmarshal(text, &schema); err != nil {
+			t.Fatalf("%s: %v", tool, err)
+		}
+		resolved, err := schema.Resolve(nil)
+		if err != nil {
+			t.Fatalf("%s: %v", tool, err)
+		}
+		if err := resolved.Validate(answer); err != nil {
+			t.Errorf("%s: %v", tool, err)
+		}
+	}
 }
 
 // Each tool answers with what the command writes.

@@ -62,7 +62,7 @@ func view(ctx context.Context, args []string, opt *httpOptions, out io.Writer) e
 	if err != nil {
 		return usageError("%w", err)
 	}
-	s := httpapi.New(httpapi.Options{Runs: files, Page: web.Files(), Token: token, Hosts: opt.hosts, Beyond: l.Beyond, Sources: !l.Beyond, Workers: newWorkers()})
+	s := httpapi.New(httpapi.Options{Runs: files, Page: web.Files(), Token: token, Hosts: opt.hosts, Beyond: l.Beyond, Sources: !l.Beyond, Workers: newWorkers(), Fleet: openFleetCache()})
 	fmt.Fprintln(out, withToken(l.Address(), token))
 	return l.Serve(ctx, s)
 }

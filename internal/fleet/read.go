@@ -2,14 +2,31 @@ package fleet
 
 import (
 	"context"
+	"io/fs"
+	"os/user"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/export"
 	"github.com/efg-tools/efg/internal/export/table"
 )
+
+// Owner is the name of the owner of a file, its number if it has none, "" if it is unknown.
+func Owner(file fs.FileInfo) string {
+	stat, ok := file.Sys().(*syscall.Stat_t)
+	if !ok {
+		return ""
+	}
+	id := strconv.FormatUint(uint64(stat.Uid), 10)
+	if u, err := user.LookupId(id); err == nil {
+		return u.Username
+	}
+	return id
+}
 
 // Read reads what is to be known of a run, except for its file and user.
 func Read(ctx context.Context, run *runfile.Run) (*Run, error) {

@@ -89,7 +89,7 @@ func TestAnswersAsDescribed(t *testing.T) {
 	asked := map[string]bool{}
 	for _, path := range []string{
 		"/healthz", "/openapi.yaml", "/v1/runs", "/v1/runs?search=mesh&limit=1", "/v1/runs?limit=1", "/v1/runs?limit=x",
-		"/v1/runs/halo", "/v1/runs/halo?streams=incomplete", "/v1/runs/halo?limit=3", "/v1/runs/halo?streams=none", "/v1/runs/halo?limit=0", "/v1/runs/last", "/v1/runs/none",
+		"/v1/fleet", "/v1/fleet?slower=5.5&top=0", "/v1/fleet?slower=0", "/v1/fleet?top=x", "/v1/runs/halo", "/v1/runs/halo?streams=incomplete", "/v1/runs/halo?limit=3", "/v1/runs/halo?streams=none", "/v1/runs/halo?limit=0", "/v1/runs/last", "/v1/runs/none",
 		"/v1/runs/halo/report", "/v1/runs/halo/report?setup=true&by=procedure", "/v1/runs/mesh/report?rank=0-2&by=rank", "/v1/runs/halo/report?rank=9",
 		"/v1/runs/halo/matrix", "/v1/runs/mesh/matrix?collectives=true&one_sided=true", "/v1/runs/mesh/matrix?bins=4&collectives=1",
 		"/v1/runs/mesh/matrix?from=3-9&to=0-20&collectives=1", "/v1/runs/mesh/matrix?from=20-30", "/v1/runs/mesh/matrix?bins=3&to=0-20",

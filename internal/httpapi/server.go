@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/efg-tools/efg/internal/fleet"
 )
 
 //go:embed openapi.yaml
@@ -37,6 +39,8 @@ type Options struct {
 	Sources bool
 	// Metrics are served at /metrics; nil: none.
 	Metrics *Metrics
+	// Fleet keeps what is read of runs to compare all of them; nil: it is read for each answer.
+	Fleet *fleet.Cache
 	// Workers answer requests about large runs; nil: this process does.
 	Workers *Workers
 	// Scratch is the directory for snapshots of running jobs; "": the system's temporary
@@ -122,6 +126,7 @@ func (s *Server) routes() {
 	s.route("/v1/runs/{id}/where", whereQuestion.params, s.where)
 	s.route("/v1/runs/{id}/source", sourceParams, s.sourceCode)
 	s.route("/v1/runs/{id}/live", []string{"interval"}, s.live)
+	s.route("/v1/fleet", fleetParams, s.fleet)
 	s.route("/v1/events", nil, s.events)
 	s.mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, http.StatusNotFound, "no such query; see /openapi.yaml")

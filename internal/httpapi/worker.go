@@ -245,6 +245,8 @@ func taskOf(path string, q *query) (answerer, error) {
 		ask, ok = whereQuestion, true
 	case correctionPath:
 		ask, ok = correctionQuestion, true
+	case fleetPath:
+		ask, ok = fleetQuestion, true
 	}
 	if !ok {
 		return nil, fmt.Errorf("no question %q", path)

@@ -13,6 +13,7 @@ type Fleet struct {
 	Version  int           `json:"version"`
 	Runs     int           `json:"runs"`
 	Untimed  int           `json:"untimed"` // of these: runs without times
+	Pending  int           `json:"pending"` // runs that were not read yet; over HTTP only
 	Unread   []Unread      `json:"unread"`
 	Programs []FleetUse    `json:"programs"`
 	Users    []FleetUse    `json:"users"`

@@ -6,6 +6,7 @@ package mcp
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -59,6 +60,23 @@ var tools = []tool{
 	}, findings: true},
 }
 
+//go:generate go run ./schemas
+
+//go:embed schemas.json
+var schemas []byte
+
+// answerSchemas are the JSON schemas of the documents with which tools answer, by the tools' names.
+var answerSchemas = func() (byTool map[string]json.RawMessage) {
+	if err := json.Unmarshal(schemas, &byTool); err != nil {
+		panic(err)
+	}
+	return byTool
+}()
+
+// rowsSchema is that of answers of rows.
+var rowsSchema = json.RawMessage(`{"type":"object","required":["rows","more"],"additionalProperties":false,"properties":{` +
+	`"rows":{"type":"array","items":{"type":"object"}},"more":{"type":"boolean","description":"there are more rows than these"}}}`)
+
 // MaxAnswer is the size of the longest answer in bytes.
 const MaxAnswer = 256 << 10
 
@@ -70,14 +88,14 @@ func NewServer(version string, run Runner) *mcp.Server {
 	for i := range tools {
 		t := &tools[i]
 		s.AddTool(&mcp.Tool{
-			Name: t.name, Description: t.about, InputSchema: t.schema(),
+			Name: t.name, Description: t.about, InputSchema: t.schema(), OutputSchema: t.answerSchema(),
 			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true},
 		}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			text, err := t.call(ctx, run, r.Params.Arguments)
+			text, more, err := t.call(ctx, run, r.Params.Arguments)
 			if err != nil {
 				return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: err.Error()}}}, nil
 			}
-			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
+			return t.result(text, more), nil
 		})
 	}
 	return s
@@ -93,6 +111,31 @@ func (t *tool) schema() map[string]any {
 		}
 	}
 	return map[string]any{"type": "object", "properties": properties, "required": required, "additionalProperties": false}
+}
+
+// answerSchema is the JSON schema of the answers.
+func (t *tool) answerSchema() json.RawMessage {
+	if t.rows {
+		return rowsSchema
+	}
+	return answerSchemas[t.name]
+}
+
+// result is an answer as text, as the command writes it, and as a document.
+func (t *tool) result(text string, more bool) *mcp.CallToolResult {
+	r := &mcp.CallToolResult{StructuredContent: json.RawMessage(text)}
+	if t.rows {
+		lines := []json.RawMessage{}
+		for line := range strings.Lines(text) {
+			lines = append(lines, json.RawMessage(line))
+		}
+		r.StructuredContent = map[string]any{"rows": lines, "more": more}
+		if more {
+			text += fmt.Sprintf("(the first %d rows; there are more: use LIMIT, WHERE or aggregates)\n", len(lines))
+		}
+	}
+	r.Content = []mcp.Content{&mcp.TextContent{Text: text}}
+	return r
 }
 
 // command returns the command line for arguments. Positional arguments are never taken for flags.
@@ -122,26 +165,27 @@ func (t *tool) command(arguments json.RawMessage) ([]string, error) {
 	return append(args, positional...), nil
 }
 
-func (t *tool) call(ctx context.Context, run Runner, arguments json.RawMessage) (string, error) {
+// call runs the command. more reports whether there are more rows.
+func (t *tool) call(ctx context.Context, run Runner, arguments json.RawMessage) (text string, more bool, err error) {
 	args, err := t.command(arguments)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	out, errOut := &Output{}, &Output{}
 	status, err := run(ctx, args, out, errOut)
 	switch {
 	case ctx.Err() != nil:
-		return "", context.Cause(ctx)
+		return "", false, context.Cause(ctx)
 	case out.cut && t.rows:
-		return out.wholeLines(), nil
+		return out.wholeLines(), true, nil
 	case out.cut:
-		return "", fmt.Errorf("the answer is longer than %d KiB: ask for fewer ranks, or use sql or query", MaxAnswer>>10)
+		return "", false, fmt.Errorf("the answer is longer than %d KiB: ask for fewer ranks, or use sql or query", MaxAnswer>>10)
 	case err != nil:
-		return "", err
+		return "", false, err
 	case status == 0 || t.findings && status == 3:
-		return out.buffer.String(), nil
+		return out.buffer.String(), false, nil
 	}
-	return "", fmt.Errorf("%s", strings.TrimPrefix(strings.TrimSpace(errOut.buffer.String()), "efg: "))
+	return "", false, fmt.Errorf("%s", strings.TrimPrefix(strings.TrimSpace(errOut.buffer.String()), "efg: "))
 }
 
 // Output keeps the first bytes that are written.
@@ -164,9 +208,8 @@ func (o *Output) Write(b []byte) (int, error) {
 	return o.buffer.Write(b)
 }
 
-// wholeLines returns the lines that are complete, and says that others are missing.
+// wholeLines returns the lines that are complete.
 func (o *Output) wholeLines() string {
 	text := o.buffer.String()
-	text = text[:strings.LastIndexByte(text, '\n')+1]
-	return fmt.Sprintf("%s(the first %d rows; there are more: use LIMIT, WHERE or aggregates)\n", text, strings.Count(text, "\n"))
+	return text[:strings.LastIndexByte(text, '\n')+1]
 }

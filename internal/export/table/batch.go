@@ -168,6 +168,18 @@ func (b *builder[T]) flush() error {
 	return err
 }
 
+// add adds a value.
+func (v *Vector) add(c *Column, x Value) {
+	if c.Type.Textual() {
+		v.Texts = append(v.Texts, x.Text)
+	} else {
+		v.Ints = append(v.Ints, x.Int)
+	}
+	if c.Nullable {
+		v.Nulls = append(v.Nulls, x.Null)
+	}
+}
+
 func (v *Vector) clear() {
 	clear(v.Texts)
 	v.Ints, v.Texts, v.Nulls = v.Ints[:0], v.Texts[:0], v.Nulls[:0]

@@ -47,7 +47,7 @@ type Schema struct {
 // Schemas are all tables.
 func Schemas() []*Schema {
 	return []*Schema{
-		&events.Schema, &messages.Schema, &calls.Schema, &nodes.Schema, &edges.Schema,
+		&events, &messages.Schema, &calls.Schema, &nodes.Schema, &edges.Schema,
 		&counters.Schema, &ranks.Schema, &waitStates.Schema, &runs.Schema,
 	}
 }

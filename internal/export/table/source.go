@@ -69,7 +69,7 @@ func (b *Builder) Add(number int) error {
 		if job.Thread >= 0 && uint32(job.Thread) != p.Data().Streams[i].Thread {
 			continue
 		}
-		err := errors.Join(b.addGraph(p, facts, i), b.events.stream(p, facts, i, job))
+		err := errors.Join(b.addGraph(p, facts, i), b.events.add(p, facts, i, job))
 		if err == nil {
 			err = row.times.add(facts, i)
 		}
@@ -155,7 +155,7 @@ func eachMatched(job *export.Job, schema *Schema, sink Sink) error {
 // Wanted is the table that the only element of job.What names; events if there is none.
 func Wanted(job *export.Job) *Schema {
 	if len(job.What) == 0 {
-		return &events.Schema
+		return &events
 	}
 	return ByName(job.What[0])
 }

@@ -7,6 +7,7 @@ import { Help, listen } from "./keys.jsx";
 import { link, useRoute } from "./route.js";
 import { toggleTheme } from "./theme.js";
 import { Run } from "./run.jsx";
+import { Fleet } from "./views/fleet.jsx";
 import { Runs } from "./views/runs.jsx";
 import "./style.css";
 
@@ -28,7 +29,7 @@ function App() {
         <button type="button" class="plain" onClick={toggleTheme} title="light or dark (shift D)" aria-label="light or dark">◐</button>
         <button type="button" class="plain" onClick={() => setHelp(true)} title="keys (?)" aria-label="keys">?</button>
       </header>
-      <main>{id ? <Run key={id} id={id} tab={path[2]} query={query} /> : <Runs query={query} />}</main>
+      <main>{id ? <Run key={id} id={id} tab={path[2]} query={query} /> : path[0] === "fleet" ? <Fleet query={query} /> : <Runs query={query} />}</main>
       {help && <Help close={() => setHelp(false)} />}
     </>
   );

@@ -11,6 +11,7 @@ import { linkedChecks } from "./linked.mjs";
 import { referenceChecks } from "./reference.mjs";
 import { timelineChecks } from "./timeline.mjs";
 import { useChecks } from "./use.mjs";
+import { fleetChecks } from "./fleet.mjs";
 import { namedChecks } from "./named.mjs";
 import { whyChecks } from "./why.mjs";
 
@@ -360,6 +361,3 @@ async function diff(page) {
 }
 
 export const checks = {
-  runs, summary, imbalance, matrix, "matrix of 1,024 ranks": matrixOfMany, "matrix in another order": ordered, "blocks of a matrix": zoom, tables, ranks, diff,
-  ...whyChecks, ...namedChecks, ...linkedChecks, ...flameChecks, ...accessChecks, ...referenceChecks, ...graphChecks, ...timelineChecks, ...useChecks,
-};

@@ -1,7 +1,7 @@
 // All runs, those that go on first.
 
 import { useMemo } from "preact/hooks";
-import { address, useCurrent, useEvents } from "../data.js";
+import { address, onlyRun, useCurrent, useEvents } from "../data.js";
 import { byteCell, command, grouped, moment, nanos, percent, plural } from "../format.js";
 import { Note, Search, Wait } from "../parts.jsx";
 import { change, go, link } from "../route.js";
@@ -17,6 +17,7 @@ export function Runs({ query }) {
       <div class="bar-tools">
         <h1>Runs</h1>
         <Search value={query.q} label="search runs" />
+        {!onlyRun && <a href={link(["fleet"])} title="which programs and users lose most, what became slower, what scales">compare all</a>}
         <span class={open ? "dot on" : "dot"} title={open ? "new runs appear automatically" : "not connected"} role="status" aria-label={open ? "live" : "not connected"} />
       </div>
       <Wait on={list}>{(data) => <List data={data} text={query.q} picked={(query.pick ?? "").split(",").filter(Boolean)} />}</Wait>
