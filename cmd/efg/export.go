@@ -43,7 +43,7 @@ type exportFormat struct {
 }
 
 // exportFormats are the formats of efg export.
-var exportFormats = []*exportFormat{&exportGXL, &exportMTF, &exportParquet, &exportCSV, &exportArrow, &exportPerfetto, &exportChrome, &exportPaje, &exportExtrap, &exportOTF2, &exportParaver, &exportHDTrace, &exportSimGrid, &exportGoal, &exportTraces}
+var exportFormats = []*exportFormat{&exportGXL, &exportMTF, &exportParquet, &exportCSV, &exportArrow, &exportPerfetto, &exportChrome, &exportPaje, &exportExtrap, &exportOTF2, &exportParaver, &exportHDTrace, &exportSimGrid, &exportGoal, &exportLiballprof}
 
 // exportSize is what an export consists of.
 type exportSize struct {

@@ -25,11 +25,11 @@ func TestExportSimGrid(t *testing.T) {
 	}
 }
 
-// A run that cannot be replayed leaves nothing.
+// A run that cannot be simulated leaves nothing.
 func TestExportUnsuitable(t *testing.T) {
 	assembled(t, "fail")
 	_, errOut, status := efgRun(t, nil, "export", "a.efg", "-o", "a.simgrid")
-	if want := "cannot be replayed"; status != 2 || !strings.Contains(errOut, want) || strings.Count(errOut, "\n") != 1 {
+	if want := "cannot be simulated"; status != 2 || !strings.Contains(errOut, want) || strings.Count(errOut, "\n") != 1 {
 		t.Errorf("%d, %q, want %q", status, errOut, want)
 	}
 	if entries, err := os.ReadDir("."); err != nil || len(entries) != 1 {

@@ -1,4 +1,4 @@
-package goal_test
+package simulate_test
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/export"
-	"github.com/efg-tools/efg/internal/export/goal"
+	"github.com/efg-tools/efg/internal/export/simulate"
 	"github.com/efg-tools/efg/internal/testing/groundtruth"
 	"github.com/efg-tools/efg/internal/testing/sim"
 	"github.com/efg-tools/efg/internal/testing/testrun"
@@ -33,7 +33,7 @@ func whole(run *runfile.Run, what ...string) (job *export.Job, notes *[]string) 
 func write(run *runfile.Run, what ...string) (text string, notes []string, err error) {
 	job, told := whole(run, what...)
 	var b bytes.Buffer
-	err = goal.Write(&b, job)
+	err = simulate.WriteGOAL(&b, job)
 	return b.String(), *told, err
 }
 
@@ -153,11 +153,11 @@ func TestPrograms(t *testing.T) {
 		p := &programs[r.Program]
 		text, _, err := write(r.Run)
 		if p.refused != "" {
-			if want := p.refused + " cannot be simulated (--what supported leaves them out)"; !errors.Is(err, goal.ErrUnsuitable) || err.Error() != want {
+			if want := p.refused + " cannot be simulated (--what supported leaves them out)"; !errors.Is(err, simulate.ErrUnsuitable) || err.Error() != want {
 				t.Fatalf("%v, not %q", err, want)
 			}
 			var notes []string
-			text, notes, err = write(r.Run, goal.Supported)
+			text, notes, err = write(r.Run, simulate.Supported)
 			if len(notes) == 0 || notes[0] != "left out: "+p.refused {
 				t.Errorf("%q", notes)
 			}
@@ -234,13 +234,13 @@ func TestRefused(t *testing.T) {
 		programs = append(programs, c.Program)
 	}
 	testrun.Record(t, programs, func(t *testing.T, r *testrun.Recording) {
-		if _, _, err := write(r.Run); !errors.Is(err, goal.ErrUnsuitable) || !strings.Contains(err.Error(), tests[r.Program].want) {
+		if _, _, err := write(r.Run); !errors.Is(err, simulate.ErrUnsuitable) || !strings.Contains(err.Error(), tests[r.Program].want) {
 			t.Errorf("%v, not %q", err, tests[r.Program].want)
 		}
 	})
 	run := testrun.Simulated(t, sim.Config{Program: "halo", Ranks: 4, Steps: 2, Seed: 1})
 	for _, sel := range []export.Selection{{Procs: []int{0, 1}, Thread: -1}, {Procs: []int{0, 1, 2, 3}, Thread: -1, To: 9}} {
-		if err := goal.Write(io.Discard, &export.Job{Run: run, Selection: sel}); !errors.Is(err, goal.ErrUnsuitable) {
+		if err := simulate.WriteGOAL(io.Discard, &export.Job{Run: run, Selection: sel}); !errors.Is(err, simulate.ErrUnsuitable) {
 			t.Errorf("%+v: %v", sel, err)
 		}
 	}
@@ -354,7 +354,7 @@ func TestRequests(t *testing.T) {
 	}
 	dir := t.TempDir()
 	job, _ := whole(run)
-	if err := goal.WriteTraces(dir, job); err != nil {
+	if err := simulate.WriteLiballprof(dir, job); err != nil {
 		t.Fatal(err)
 	}
 	traces, _ := readTraces(t, dir, 4)

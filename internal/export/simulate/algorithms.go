@@ -1,4 +1,4 @@
-package goal
+package simulate
 
 // The algorithms are those that Schedgen uses for the calls that it knows; MPI_Allgather's messages grow
 // as they do in Bruck's algorithm, where Schedgen's are all of one size. Messages of a round do not wait

@@ -1,4 +1,4 @@
-package goal
+package simulate
 
 import (
 	"bufio"
@@ -198,9 +198,9 @@ func (w *trace) wait(t *thread, list []*request) {
 	}
 }
 
-// OwnsTraces reports whether a directory was written by WriteTraces, and may be replaced: it has nothing
+// OwnsLiballprof reports whether a directory was written by WriteLiballprof, and may be replaced: it has nothing
 // but traces.
-func OwnsTraces(dir string) bool {
+func OwnsLiballprof(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return false

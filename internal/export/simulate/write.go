@@ -1,4 +1,4 @@
-package goal
+package simulate
 
 import (
 	"bufio"
@@ -49,10 +49,14 @@ type exporter struct {
 	tags      map[labelled]int64
 	numbers   map[labelled]int64 // of communicators; without a tag
 	open      map[pair]balance   // messages sent and not received, where there are some
-	missing   map[string]uint64  // calls that cannot be simulated, by what they are
-	leftOut   map[string]uint64  // calls that need not be simulated
-	untimed   uint64             // calls
-	measured  bool               // any call has times
+	// action writes a collective call of all ranks as an action with a name; nil: they are all messages.
+	action func(c *call) (action string, known bool)
+	// named are the collective calls of each rank that are written by their names.
+	named    []uint64
+	missing  map[string]uint64 // calls that cannot be simulated, by what they are
+	leftOut  map[string]uint64 // calls that need not be simulated
+	untimed  uint64            // calls
+	measured bool              // any call has times
 }
 
 // labelled is a tag on a communicator, which has one name in all its processes.
@@ -75,9 +79,9 @@ type balance struct {
 	tags     uint64
 }
 
-// Write writes a run in GOAL. Unless --what has Supported, a call that cannot be simulated is an error,
+// WriteGOAL writes a run in GOAL. Unless --what has Supported, a call that cannot be simulated is an error,
 // as is, in any case, a run that a simulation would not get to the end of; these wrap ErrUnsuitable.
-func Write(out io.Writer, job *export.Job) error {
+func WriteGOAL(out io.Writer, job *export.Job) error {
 	x := newExporter(job, firstNamedTag, math.MaxUint64)
 	b := bufio.NewWriterSize(out, 1<<16)
 	fmt.Fprintf(b, "num_ranks %d\n", x.ranks)
@@ -91,9 +95,9 @@ func Write(out io.Writer, job *export.Job) error {
 	return errors.Join(err, b.Flush())
 }
 
-// WriteTraces writes a run as liballprof's traces into a directory that exists and is empty. Errors are
-// those of Write.
-func WriteTraces(dir string, job *export.Job) error {
+// WriteLiballprof writes a run as liballprof's traces into a directory that exists and is empty. Errors are
+// those of WriteGOAL.
+func WriteLiballprof(dir string, job *export.Job) error {
 	x := newExporter(job, firstCollective, mostBytes)
 	return x.processes(func(rank, threads int) (writer, func() error, error) {
 		if threads > 1 {
@@ -221,6 +225,11 @@ func (p *process) balance(m *message) {
 func (x *exporter) check() error {
 	if len(x.missing) > 0 && !slices.Contains(x.job.What, Supported) {
 		return fmt.Errorf("%s %w (--what %s leaves them out)", export.Counted(x.missing), ErrUnsuitable, Supported)
+	}
+	for rank, n := range x.named {
+		if n != x.named[0] {
+			return fmt.Errorf("a run whose ranks disagree on collective calls %w: rank %d makes %d, rank 0 %d", ErrUnsuitable, rank, n, x.named[0])
+		}
 	}
 	open := slices.SortedFunc(maps.Keys(x.open), func(a, b pair) int { return slices.Compare([]int{a.from, a.to}, []int{b.from, b.to}) })
 	if len(open) == 0 {

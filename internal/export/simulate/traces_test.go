@@ -1,4 +1,4 @@
-package goal_test
+package simulate_test
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/efg-tools/efg/efg/runfile"
-	"github.com/efg-tools/efg/internal/export/goal"
+	"github.com/efg-tools/efg/internal/export/simulate"
 )
 
 // The lines of traces as Schedgen reads them: its fields are what is between colons and commas.
@@ -175,16 +175,16 @@ func readTraces(t *testing.T, dir string, ranks int) (s *schedule, computed []ui
 // computation of a schedule.
 func checkTraces(t *testing.T, run *runfile.Run, of *schedule) {
 	dir := t.TempDir()
-	job, _ := whole(run, goal.Supported)
-	err := goal.WriteTraces(dir, job)
+	job, _ := whole(run, simulate.Supported)
+	err := simulate.WriteLiballprof(dir, job)
 	t.Helper()
 	if len(run.Procs[0].Streams) > 1 {
-		if !errors.Is(err, goal.ErrUnsuitable) || !strings.Contains(err.Error(), "several threads") {
+		if !errors.Is(err, simulate.ErrUnsuitable) || !strings.Contains(err.Error(), "several threads") {
 			t.Error(err)
 		}
 		return
 	}
-	if err != nil || !goal.OwnsTraces(dir) {
+	if err != nil || !simulate.OwnsLiballprof(dir) {
 		t.Fatal(err)
 	}
 	s, computed := readTraces(t, dir, len(run.Procs))

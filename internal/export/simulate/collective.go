@@ -1,6 +1,7 @@
-package goal
+package simulate
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/efg-tools/efg/internal/analysis"
@@ -19,6 +20,8 @@ type collective struct {
 	whole bool
 	bytes uint64
 	root  int
+	// action stands for the rounds, "" if the writer has none.
+	action string
 }
 
 // join writes a collective call.
@@ -77,7 +80,6 @@ const (
 	ofUnknownSize    = " of unknown size"
 	ofUnknownTo      = " of unknown neighbours"
 	ofAnotherWorld   = " with another world"
-	tooLarge         = " of 2 GiB or more"
 )
 
 // collective returns what a process does in a collective call, and why that is unknown, if it is.
@@ -93,8 +95,28 @@ func (p *process) collective(on *comm, e *reconstruct.Event, x *plan) (did *coll
 		c.neighbours()
 	case on.own.Size() > 1:
 		c.within()
+		c.name()
 	}
 	return c.list, c.bad
+}
+
+// name finds the action of a blocking call of all ranks.
+func (c *call) name() {
+	if c.p.action == nil || !c.list.whole || c.x.proc.Variant != signature.Plain || c.bad != "" {
+		return
+	}
+	action, known := c.p.action(c)
+	if !known {
+		c.bad = ofUnknownSize
+	}
+	if c.list.action = action; action != "" {
+		c.p.named[c.p.rank]++
+	}
+}
+
+// tooLarge says of messages that they are larger than what the format has numbers for.
+func (x *exporter) tooLarge() string {
+	return fmt.Sprintf(" of %d GiB or more", (x.mostBytes+1<<30-1)>>30)
 }
 
 // whole reports whether the members of a communicator are the ranks of the run, in their order.
@@ -177,7 +199,7 @@ func (c *call) message(sends bool, peer int, bytes uint64) message {
 	case peer < 0 || peer >= c.p.ranks:
 		c.bad = ofAnotherWorld
 	case bytes > c.p.mostBytes:
-		c.bad = tooLarge
+		c.bad = c.p.tooLarge()
 	}
 	return message{sends, peer, c.tag, bytes}
 }

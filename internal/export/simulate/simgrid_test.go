@@ -1,4 +1,4 @@
-package simgrid
+package simulate
 
 import (
 	"errors"
@@ -18,8 +18,8 @@ import (
 	"github.com/efg-tools/efg/internal/testing/testrun"
 )
 
-// write writes a run, and returns the directory and what the user is told.
-func write(t *testing.T, run *runfile.Run, what ...string) (dir string, notes []string, err error) {
+// writeActions writes a run for SimGrid, and returns the directory and what the user is told.
+func writeActions(t *testing.T, run *runfile.Run, what ...string) (dir string, notes []string, err error) {
 	t.Helper()
 	dir = t.TempDir()
 	job := &export.Job{Run: run, What: what, Note: func(line string) { notes = append(notes, line) }}
@@ -27,7 +27,7 @@ func write(t *testing.T, run *runfile.Run, what ...string) (dir string, notes []
 	for i := range run.Procs {
 		job.Procs = append(job.Procs, i)
 	}
-	if err = Write(dir, job); err == nil && !Owns(dir) {
+	if err = WriteSimGrid(dir, job); err == nil && !OwnsSimGrid(dir) {
 		t.Error("the directory is not taken for traces")
 	}
 	return dir, notes, err
@@ -47,7 +47,7 @@ func replay(t *testing.T, dir string, ranks int) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("smpirun", "-np", strconv.Itoa(ranks), "-platform", platform, "-hostfile", hosts(t),
-		"--cfg=smpi/tmpdir:"+t.TempDir(), "--log=smpi_replay.thres:verbose", "-replay", List)
+		"--cfg=smpi/tmpdir:"+t.TempDir(), "--log=smpi_replay.thres:verbose", "-replay", SimGridList)
 	cmd.Dir = dir
 	text, err := cmd.CombinedOutput()
 	out := string(text)
@@ -61,7 +61,7 @@ func replay(t *testing.T, dir string, ranks int) {
 	}
 	actions := 0
 	for rank := range ranks {
-		text, err := os.ReadFile(filepath.Join(dir, traceName(rank)))
+		text, err := os.ReadFile(filepath.Join(dir, actionsName(rank)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,10 +102,10 @@ func hosts(t *testing.T) string {
 }
 
 // SimGrid performs all that recorded programs did, or we say which calls it cannot.
-func TestReplay(t *testing.T) {
+func TestSimGrid(t *testing.T) {
 	tests := []struct {
 		testrun.Program
-		refused string // the calls that cannot be replayed; "": none
+		refused string // the calls that cannot be simulated; "": none
 	}{
 		{Program: testrun.Program{Source: "c/jacobi.c", Args: "20"}},
 		{Program: testrun.Program{Source: "c/persistent.c", Args: "5"}},
@@ -124,13 +124,13 @@ func TestReplay(t *testing.T) {
 	}
 	testrun.Record(t, programs, func(t *testing.T, r *testrun.Recording) {
 		refused := tests[r.Program].refused
-		dir, _, err := write(t, r.Run)
+		dir, _, err := writeActions(t, r.Run)
 		if refused != "" {
-			if want := refused + " cannot be replayed (--what supported leaves them out)"; !errors.Is(err, ErrUnsuitable) || err.Error() != want {
+			if want := refused + " cannot be simulated (--what supported leaves them out)"; !errors.Is(err, ErrUnsuitable) || err.Error() != want {
 				t.Fatalf("%v, not %q", err, want)
 			}
 			var notes []string
-			if dir, notes, err = write(t, r.Run, Supported); len(notes) == 0 || notes[0] != "left out: "+refused {
+			if dir, notes, err = writeActions(t, r.Run, Supported); len(notes) == 0 || notes[0] != "left out: "+refused {
 				t.Errorf("%q", notes)
 			}
 		}
@@ -142,38 +142,38 @@ func TestReplay(t *testing.T) {
 }
 
 // Runs that a replay would not get to the end of are refused, whatever is left out.
-func TestRefused(t *testing.T) {
+func TestSimGridRefuses(t *testing.T) {
 	tests := []struct {
 		testrun.Program
 		want string // part of the error
 	}{
-		{testrun.Program{Source: "c/fail.c", Args: "kill 50", Fails: true, MPI: "openmpi"}, "a recording that ends before MPI_Finalize cannot be replayed"},
-		{testrun.Program{Source: "c/posted.c", MPI: "mpich"}, "rank 0: a process with several threads that call MPI cannot be replayed"},
-		{testrun.Program{Source: "c/probes.c", MPI: "openmpi"}, "a run with messages that are not matched cannot be replayed: "},
+		{testrun.Program{Source: "c/fail.c", Args: "kill 50", Fails: true, MPI: "openmpi"}, "a recording that ends before MPI_Finalize cannot be simulated"},
+		{testrun.Program{Source: "c/posted.c", MPI: "mpich"}, "rank 0: a process with several threads that call MPI cannot be simulated"},
+		{testrun.Program{Source: "c/probes.c", MPI: "openmpi"}, "a run with messages that are not matched cannot be simulated: "},
 	}
 	var programs []testrun.Program
 	for _, c := range tests {
 		programs = append(programs, c.Program)
 	}
 	testrun.Record(t, programs, func(t *testing.T, r *testrun.Recording) {
-		if _, _, err := write(t, r.Run, Supported); !errors.Is(err, ErrUnsuitable) || !strings.Contains(err.Error(), tests[r.Program].want) {
+		if _, _, err := writeActions(t, r.Run, Supported); !errors.Is(err, ErrUnsuitable) || !strings.Contains(err.Error(), tests[r.Program].want) {
 			t.Errorf("%v, not %q", err, tests[r.Program].want)
 		}
 	})
 }
 
 // A part of a run is refused, as are messages and collective calls without the other side.
-func TestParts(t *testing.T) {
+func TestSimGridParts(t *testing.T) {
 	run := testrun.Simulated(t, sim.Config{Program: "halo", Ranks: 4, Steps: 2, Seed: 1})
 	for _, sel := range []export.Selection{{Procs: []int{0, 1}, Thread: -1}, {Procs: []int{0, 1, 2, 3}, Thread: -1, To: 9}} {
-		if err := Write(t.TempDir(), &export.Job{Run: run, Selection: sel}); !errors.Is(err, ErrUnsuitable) {
+		if err := WriteSimGrid(t.TempDir(), &export.Job{Run: run, Selection: sel}); !errors.Is(err, ErrUnsuitable) {
 			t.Errorf("%+v: %v", sel, err)
 		}
 	}
 	for want, x := range map[string]*exporter{
-		"a run with messages that are not matched cannot be replayed: 2 from rank 0 to rank 1 are never received": {job: &export.Job{}, open: map[channel]int64{{0, 1, 5}: 2}},
-		"a run with messages that are not matched cannot be replayed: 1 from rank 3 to rank 1 are never sent":     {job: &export.Job{}, open: map[channel]int64{{3, 1, 5}: -1}},
-		"a run whose ranks disagree on collective calls cannot be replayed: rank 1 makes 3, rank 0 2":             {job: &export.Job{}, joined: []uint64{2, 3}},
+		"a run with messages that are not matched cannot be simulated: from rank 0 to rank 1 2 more are sent than received": {job: &export.Job{}, open: map[pair]balance{{0, 1}: {messages: 2}}},
+		"a run with messages that are not matched cannot be simulated: from rank 3 to rank 1 1 more are received than sent": {job: &export.Job{}, open: map[pair]balance{{3, 1}: {messages: -1}}},
+		"a run whose ranks disagree on collective calls cannot be simulated: rank 1 makes 3, rank 0 2":                      {job: &export.Job{}, named: []uint64{2, 3}},
 	} {
 		if err := x.check(); err == nil || err.Error() != want {
 			t.Errorf("%v, not %q", err, want)
@@ -182,7 +182,7 @@ func TestParts(t *testing.T) {
 }
 
 // Sizes that SimGrid's counts cannot hold are in larger elements, or refused.
-func TestElements(t *testing.T) {
+func TestSimGridElements(t *testing.T) {
 	for _, c := range []struct {
 		bytes    []uint64
 		counts   []int64
@@ -203,10 +203,10 @@ func TestElements(t *testing.T) {
 }
 
 // Runs without times have no computation, but the same messages.
-func TestSimulated(t *testing.T) {
+func TestSimGridSimulated(t *testing.T) {
 	for _, program := range []string{"halo", "random"} {
 		run := testrun.Simulated(t, sim.Config{Program: program, Ranks: 8, Steps: 10, Seed: 1})
-		dir, notes, err := write(t, run)
+		dir, notes, err := writeActions(t, run)
 		if err != nil || len(notes) == 0 || !strings.HasPrefix(notes[len(notes)-1], "without computation") {
 			t.Fatalf("%v, %q", err, notes)
 		}

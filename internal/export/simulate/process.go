@@ -1,4 +1,4 @@
-package goal
+package simulate
 
 import (
 	"github.com/efg-tools/efg/internal/analysis"
@@ -130,8 +130,12 @@ func (t *thread) receives(request uint64) bool {
 	return ok && id.Thread == t.ordinal && int(id.Node) < len(t.plans) && t.plans[id.Node].received
 }
 
-// compute adds the time between the next call and the one before it.
+// compute adds the time between the next call and the one before it. That of a call inside another one
+// is in the time of the outer one.
 func (p *process) compute(t *thread) {
+	if t.next.Depth() > 0 {
+		return
+	}
 	start, end, ok := t.next.Times()
 	if ok && t.timed {
 		t.computed += max(0, start-t.end)

@@ -1,4 +1,4 @@
-package goal_test
+package simulate_test
 
 import (
 	"container/heap"

@@ -1,4 +1,4 @@
-package goal
+package simulate
 
 import (
 	"github.com/efg-tools/efg/internal/analysis"
@@ -114,7 +114,7 @@ func (p *process) message(o *posted) (m message, ok bool) {
 		p.missing[o.x.name+ofUnknownSize]++
 		return m, false
 	case o.bytes > p.mostBytes:
-		p.missing[o.x.name+tooLarge]++
+		p.missing[o.x.name+p.tooLarge()]++
 		return m, false
 	}
 	m = message{!o.receives, peer, p.tag(o, c), o.bytes}
