@@ -122,7 +122,7 @@ func (s *Server) newFleet(ctx context.Context, list []storedRun, percent float64
 // fleetRun reads a run, here or in a worker, and keeps what it has read.
 func (s *Server) fleetRun(ctx context.Context, x *storedRun) (*fleet.Run, error) {
 	var text bytes.Buffer
-	if _, err := s.answer(ctx, fleetPath, &query{values: url.Values{}}, []*source{x.source}, &text); err != nil {
+	if _, err := s.answer(ctx, fleetPath, &query{values: url.Values{}}, []*source{x.source}, nil, &text); err != nil {
 		return nil, err
 	}
 	r := &fleet.Run{}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -35,6 +36,12 @@ func TestFleet(t *testing.T) {
 	copyTo(t, filepath.Join(samples, "traced.efg"), store.RunFile("traced"))
 	if err := os.WriteFile(store.RunFile("broken"), []byte("no run"), 0o600); err != nil {
 		t.Fatal(err)
+	}
+	for _, name := range []string{"traced", "broken"} {
+		text := fmt.Sprintf(`{"version":1,"name":%q,"ranks":4,"size":4,"complete":true}`, name)
+		if err := os.WriteFile(filepath.Join(store.Dir, name+".json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	f = decode[jsondoc.Fleet](t, answerOf(t, s, "/v1/fleet?top=0&slower=0.5"))
 	if f.Runs != 3 || len(f.Unread) != 1 || f.Unread[0].File != "broken" {

@@ -184,10 +184,10 @@ func (f *file) coded(c *chunk, column *table.Column, v *table.Vector, page []byt
 	var entries []byte
 	var n int
 	if column.Type.Textual() {
-		codes, n = code(v, v.Texts, func(t string) { entries = appendText(entries, t) })
+		codes, n = number(v, len(v.Texts), findText(v.Texts), func(i int) { entries = appendText(entries, v.Texts[i]) })
 		c.describe(textBounds(v))
 	} else {
-		codes, n = code(v, v.Ints, func(i int64) { entries = binary.LittleEndian.AppendUint64(entries, uint64(i)) })
+		codes, n = number(v, len(v.Ints), findInt(v.Ints), func(i int) { entries = binary.LittleEndian.AppendUint64(entries, uint64(v.Ints[i])) })
 		c.describe(intBounds(v))
 	}
 	c.dictionary = f.offset
@@ -209,23 +209,66 @@ func (f *file) coded(c *chunk, column *table.Column, v *table.Vector, page []byt
 	return appendHybrid(append(page, byte(width)), list, width), err
 }
 
-// code numbers the distinct values, and returns the number of each.
-func code[V comparable](v *table.Vector, values []V, entry func(V)) (codes []uint32, distinct int) {
-	codes = make([]uint32, len(values))
-	known := map[V]uint32{}
-	for i, x := range values {
+// number returns the number of each value of a vector among those that are different, and how many these are.
+// find says which number a value has, and whether it is new.
+func number(v *table.Vector, values int, find func(i int) (n uint32, added bool), entry func(i int)) (codes []uint32, distinct int) {
+	codes = make([]uint32, values)
+	for i := range codes {
 		if v.Null(i) {
 			continue
 		}
-		n, ok := known[x]
-		if !ok {
-			n = uint32(len(known))
-			known[x] = n
-			entry(x)
+		n, added := uint32(distinct), v.Distinct
+		if !added {
+			n, added = find(i)
+		}
+		if added {
+			distinct++
+			entry(i)
 		}
 		codes[i] = n
 	}
-	return codes, len(known)
+	return codes, distinct
+}
+
+// findText finds texts. Most are equal to the one before.
+func findText(texts []string) func(i int) (uint32, bool) {
+	known := map[string]uint32{}
+	last, number := "", uint32(0)
+	return func(i int) (uint32, bool) {
+		if texts[i] == last && len(known) > 0 {
+			return number, false
+		}
+		n, ok := known[texts[i]]
+		if !ok {
+			n = uint32(len(known))
+			known[texts[i]] = n
+		}
+		last, number = texts[i], n
+		return n, !ok
+	}
+}
+
+// findInt finds integers, in a table with open addressing.
+func findInt(ints []int64) func(i int) (uint32, bool) {
+	type slot struct {
+		value  int64
+		number uint32 // from 1
+	}
+	width := bits.Len(uint(2 * len(ints)))
+	slots := make([]slot, 1<<width)
+	known := uint32(0)
+	return func(i int) (uint32, bool) {
+		v := ints[i]
+		at := uint64(v) * 0x9e3779b97f4a7c15 >> (64 - width)
+		for ; slots[at].number != 0; at = (at + 1) & (1<<width - 1) {
+			if slots[at].value == v {
+				return slots[at].number - 1, false
+			}
+		}
+		known++
+		slots[at] = slot{v, known}
+		return known - 1, true
+	}
 }
 
 // plain appends the texts themselves.

@@ -22,6 +22,8 @@ type Vector struct {
 	Texts []string
 	// Nulls says which values are absent; nil: none.
 	Nulls []bool
+	// Distinct: no two values are equal.
+	Distinct bool
 }
 
 // Value returns the number of a row's value.

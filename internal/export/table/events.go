@@ -353,8 +353,8 @@ func (b *eventBuilder) refer() {
 		}
 	}
 	args, out := b.vector(eventArguments), b.vector(eventResults)
-	args.Texts, args.Of = b.args.list(args.Texts), b.room[2]
-	out.Texts, out.Of = b.out.list(out.Texts), b.room[3]
+	args.Texts, args.Of, args.Distinct = b.args.list(args.Texts), b.room[2], len(b.args.numbers) == len(b.args.ends)
+	out.Texts, out.Of, out.Distinct = b.out.list(out.Texts), b.room[3], true
 }
 
 // texts are those of a batch, one after the other.
