@@ -238,7 +238,7 @@ func (c *Coder) ValueOr(kind int, guesses []Guess, v uint64, spell func(v uint64
 		list[k].votes += weights[i] * in[i]
 		list[k].by |= 1 << i
 	}
-	v, hit := c.ask(weights, list[:n], &in, v)
+	v, hit := c.ask(weights, list[:n], in[:len(guesses)], v)
 	if !hit {
 		v = spell(v)
 	}
@@ -255,8 +255,9 @@ func (c *Coder) ValueOr(kind int, guesses []Guess, v uint64, spell func(v uint64
 	return v
 }
 
-// ask codes whether v is the candidate with the most votes, or the next one.
-func (c *Coder) ask(weights *[Experts + 1]int64, list []candidate, in *[Experts]int64, v uint64) (uint64, bool) {
+// ask codes whether v is the candidate with the most votes, or the next one. in are the inputs of the experts.
+func (c *Coder) ask(weights *[Experts + 1]int64, list []candidate, in []int64, v uint64) (uint64, bool) {
+	var inputs [Experts]int64
 	for range min(tries, len(list)) {
 		best := 0
 		for k := range list {
@@ -266,10 +267,8 @@ func (c *Coder) ask(weights *[Experts + 1]int64, list []candidate, in *[Experts]
 		}
 		x := list[best]
 		list = append(list[:best], list[best+1:]...)
-		var inputs [Experts + 1]int64
-		inputs[Experts] = biasInput
 		sum := weights[Experts] * biasInput
-		for i, s := range in {
+		for i, s := range in[:min(len(in), Experts)] {
 			if x.by>>i&1 == 0 {
 				s = -max(s, 0) / 2
 			}
@@ -279,9 +278,10 @@ func (c *Coder) ask(weights *[Experts + 1]int64, list []candidate, in *[Experts]
 		p := squash(sum >> 16)
 		hit := c.bit(p, x.value == v)
 		miss := int64(bit(hit))<<16 - int64(p)
-		for i, s := range inputs {
+		for i, s := range inputs[:min(len(in), Experts)] { // what has no input learns nothing
 			weights[i] += (miss*s*5 + 1<<15) >> 16
 		}
+		weights[Experts] += (miss*biasInput*5 + 1<<15) >> 16
 		if hit {
 			return x.value, true
 		}
@@ -409,24 +409,26 @@ const maxSpellBits = 18
 // modelled codes a bit in contexts, each with node: a chance for each, mixed.
 func (c *Coder) modelled(m *bitMixer, contexts []uint64, node uint64, b bool) bool {
 	const mixing = 0xd6e8feb86659fd93
-	var chances [Contexts]*chance
-	var weights [Contexts]*int32
-	var in [Contexts]int64
+	var at [Contexts]uint32 // of the chances
+	var level [Contexts]uint8
+	var in [Contexts]int32
 	node *= 0x9e3779b97f4a7c15
 	sum := int64(0)
+	spell, shift := c.spell, c.spellShift&63
 	contexts = contexts[:min(len(contexts), Contexts)]
 	for i, x := range contexts {
-		s := &c.spell[(x+node)*mixing>>c.spellShift]
-		w := &m[i][levels[*s&countMask%chance(len(levels))]]
-		chances[i], weights[i], in[i] = s, w, stretch(s.p())
-		sum += int64(*w) * in[i]
+		k := (x + node) * mixing >> shift
+		s := spell[k]
+		l := levels[s&countMask%chance(len(levels))]
+		at[i], level[i], in[i] = uint32(k), l, int32(stretch(s.p()))
+		sum += int64(m[i][l]) * int64(in[i])
 	}
 	p := min(max(squash(sum>>16), 32), 1<<16-32)
 	b = c.bit(p, b)
 	miss := int64(bit(b))<<16 - int64(p)
 	for i := range contexts {
-		*weights[i] += int32((miss*in[i]*spellRate + 1<<15) >> 16)
-		chances[i].update(b)
+		m[i][level[i]] += int32((miss*int64(in[i])*spellRate + 1<<15) >> 16)
+		spell[at[i]].update(b)
 	}
 	return b
 }
