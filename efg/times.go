@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/efg-tools/efg/efg/seq"
@@ -175,6 +177,64 @@ func (it *TimeIter) long() (ticks uint64, ok bool) {
 	it.at += size
 	it.left--
 	return v, true
+}
+
+// Add adds the times of an event, ns.
+func (s *Stats) Add(gap, dur uint64) {
+	if s.Count == 0 {
+		s.Gap.Min, s.Dur.Min = math.MaxUint64, math.MaxUint64
+	}
+	s.Count++
+	s.Gap.add(gap)
+	s.Dur.add(dur)
+}
+
+func (v *Interval) add(ns uint64) {
+	v.Sum += ns
+	v.Min, v.Max = min(v.Min, ns), max(v.Max, ns)
+	v.Bins[min(max(bits.Len64(ns)-4, 0), len(v.Bins)-1)]++
+}
+
+// LacksStats reports whether a node with events has no statistics.
+func (s *Stream) LacksStats() bool {
+	visits := s.Visits()
+	for i := range s.Nodes {
+		if s.Nodes[i].Stats == nil && visits[i] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// SumTimes gives the nodes that have no statistics those of the times of their events, if all events of the stream
+// have some. The time before a call inside another one is then not what a recorder would have measured.
+func (s *Stream) SumTimes() error {
+	if s.Trace == nil || s.Trace.Untimed > 0 {
+		return nil
+	}
+	if err := s.LoadTimes(); err != nil {
+		return err
+	}
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; n.Stats == nil && n.Times != nil && n.Times.Gap.n > 0 {
+			n.Stats = n.Times.stats(&s.Trace.Clock)
+		}
+	}
+	return nil
+}
+
+// stats are the statistics of times by a clock.
+func (t *Times) stats(c *MachineClock) *Stats {
+	st := &Stats{}
+	var gaps, durations uint64
+	gap, dur := t.Gap.Iter(), t.Dur.Iter()
+	for g, ok := gap.Next(); ok; g, ok = gap.Next() {
+		d, _ := dur.Next()
+		gaps, durations = gaps+g, durations+d
+		st.Add(c.Since(g, 0), c.Since(d, 0))
+	}
+	st.Gap.Sum, st.Dur.Sum = c.Since(gaps, 0), c.Since(durations, 0)
+	return st
 }
 
 // takeTimes divides the times of the stream's first events, which are in their order, among the

@@ -60,8 +60,29 @@ func (r *classReader) class(key runfile.ClassKey) *rankClass {
 // process reads process i of the run.
 func (r *classReader) process(i int, times wantedTimes) (*Process, error) {
 	p, err := r.read(i, times)
+	if err == nil && times != noTimes && r.run.Traced(i) && lacksStats(p.Data) {
+		p, err = r.alone(i, r.summedUp)
+	}
 	if err == nil {
 		p.number = i
+	}
+	return p, err
+}
+
+func lacksStats(p *efg.Process) bool {
+	for i := range p.Streams {
+		if p.Streams[i].LacksStats() {
+			return true
+		}
+	}
+	return false
+}
+
+// summedUp reads a process whose statistics are, where it has none, those of the times of its events.
+func (r *classReader) summedUp(i int) (*efg.Process, error) {
+	p, err := r.run.Process(i)
+	for k := 0; err == nil && k < len(p.Streams); k++ {
+		err = p.Streams[k].SumTimes()
 	}
 	return p, err
 }

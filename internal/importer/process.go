@@ -2,8 +2,6 @@ package importer
 
 import (
 	"fmt"
-	"math"
-	"math/bits"
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
@@ -141,7 +139,7 @@ func slotOf(p *signature.Proc) int {
 func (t *Thread) addTimes(node int, c *Call) {
 	for node >= len(t.times) {
 		t.times = append(t.times, efg.Times{})
-		t.stats = append(t.stats, &efg.Stats{Dur: efg.Interval{Min: math.MaxUint64}, Gap: efg.Interval{Min: math.MaxUint64}})
+		t.stats = append(t.stats, &efg.Stats{})
 	}
 	if !c.Timed {
 		t.untimed++
@@ -155,20 +153,11 @@ func (t *Thread) addTimes(node int, c *Call) {
 	end := max(c.End, start)
 	gap, dur := start-before, end-start
 	t.last = end
-	s := t.stats[node]
-	s.Count++
-	addInterval(&s.Gap, gap)
-	addInterval(&s.Dur, dur)
+	t.stats[node].Add(gap, dur)
 	if t.process.times.Each {
 		t.times[node].Gap.Append(gap)
 		t.times[node].Dur.Append(dur)
 	}
-}
-
-func addInterval(v *efg.Interval, ns uint64) {
-	v.Sum += ns
-	v.Min, v.Max = min(v.Min, ns), max(v.Max, ns)
-	v.Bins[min(max(bits.Len64(ns)-4, 0), len(v.Bins)-1)]++
 }
 
 // Enter says that the thread was in a call when its recording ended, since some ns after the run
@@ -226,9 +215,7 @@ func (t *Thread) finish() (*efg.Stream, error) {
 		return s, nil
 	}
 	for i := range s.Nodes {
-		if s.Nodes[i].Stats = t.stats[i]; t.stats[i].Count == 0 {
-			s.Nodes[i].Stats = &efg.Stats{}
-		}
+		s.Nodes[i].Stats = t.stats[i]
 		if times.Each {
 			s.Nodes[i].Times = &t.times[i]
 		}

@@ -3,8 +3,10 @@ package efficiency
 import (
 	"errors"
 	"math"
+	"reflect"
 	"testing"
 
+	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/testing/sim"
 	"github.com/efg-tools/efg/internal/testing/testrun"
 )
@@ -120,5 +122,35 @@ func TestCompare(t *testing.T) {
 	}
 	if c := Compare(strong[:1], NoScaling); c.Scaling != NoScaling || len(c.Speedup) != 1 {
 		t.Errorf("%+v", c)
+	}
+}
+
+// Without statistics the tree is that of the times of each call, of all nodes or of some.
+func TestTimesOfEachCall(t *testing.T) {
+	run := twoRanks(t).Run()
+	parts := Parts{Windows: 2, Loops: true, Phases: true}
+	want, err := New(run, parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for every := 1; every <= 2; every++ {
+		var procs []*efg.Process
+		for i := range run.Procs {
+			p, err := run.Process(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k := 0; k < len(p.Streams[0].Nodes); k += every {
+				p.Streams[0].Nodes[k].Stats = nil
+			}
+			procs = append(procs, p)
+		}
+		got, err := New(testrun.Of(t, procs, run.Meta), parts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("every %d of the nodes has no statistics: %+v, want %+v", every, got, want)
+		}
 	}
 }

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
@@ -167,10 +166,9 @@ func addStats(s *efg.Stream, defs []efg.Def, interval func() uint64) {
 	for w := s.Walk(defs); w.Next(); {
 		n := &s.Nodes[w.Node()]
 		if n.Stats == nil {
-			n.Stats = &efg.Stats{Gap: efg.Interval{Min: math.MaxUint64}, Dur: efg.Interval{Min: math.MaxUint64}}
+			n.Stats = &efg.Stats{}
 		}
-		n.Stats.Count++
-		addTo(&n.Stats.Gap, interval())
-		addTo(&n.Stats.Dur, interval())
+		gap := interval()
+		n.Stats.Add(gap, interval())
 	}
 }

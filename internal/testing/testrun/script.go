@@ -3,7 +3,6 @@ package testrun
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"strings"
 	"testing"
 
@@ -198,23 +197,14 @@ func (r *ScriptRank) site(proc string, args Args) uint64 {
 func giveStats(p *efg.Process, intervals []uint64) error {
 	s := &p.Streams[0]
 	for i := range s.Nodes {
-		s.Nodes[i].Stats = &efg.Stats{Dur: efg.Interval{Min: math.MaxUint64}, Gap: efg.Interval{Min: math.MaxUint64}}
+		s.Nodes[i].Stats = &efg.Stats{}
 	}
 	w := s.Walk(p.Defs)
 	for w.Next() {
-		n := s.Nodes[w.Node()].Stats
-		n.Count++
-		addInterval(&n.Gap, intervals[0])
-		addInterval(&n.Dur, intervals[1])
+		s.Nodes[w.Node()].Stats.Add(intervals[0], intervals[1])
 		intervals = intervals[2:]
 	}
 	return w.Err()
-}
-
-func addInterval(v *efg.Interval, ns uint64) {
-	v.Sum += ns
-	v.Min, v.Max = min(v.Min, ns), max(v.Max, ns)
-	v.Bins[min(max(bits.Len64(ns)-4, 0), len(v.Bins)-1)]++
 }
 
 // scriptError is the error of each interval: none. The clock of a rank begins scriptBegins ns after
