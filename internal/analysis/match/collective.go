@@ -337,16 +337,17 @@ func (m *matcher) callOf(s *scope, number uint64, proc *signature.Proc) *Collect
 
 func (m *matcher) newCollective(s *scope, proc *signature.Proc, number uint64) *Collective {
 	var parts, latest []*Operation
-	c := &Collective{}
+	var c *Collective
 	if list := s.group.spare; len(list) > 0 {
 		c = list[len(list)-1]
 		s.group.spare = list[:len(list)-1]
 		parts, latest = c.parts, c.latest[:0]
 		clear(parts)
 	} else {
-		parts = make([]*Operation, len(s.group.members))
+		c, parts = &Collective{ID: m.collectives}, make([]*Operation, len(s.group.members))
+		m.collectives++
 	}
-	*c = Collective{Proc: proc, Members: len(s.group.members), scope: s, parts: parts, latest: latest, waiters: c.waiters[:0], sequence: number}
+	*c = Collective{ID: c.ID, Proc: proc, Members: len(s.group.members), scope: s, parts: parts, latest: latest, waiters: c.waiters[:0], sequence: number}
 	return c
 }
 

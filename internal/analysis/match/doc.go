@@ -16,6 +16,9 @@
 // because a recording ends early, is not waited for: when nothing else is left to do, the
 // earliest such call is released, and Summary.Unmatched counts it.
 //
+// Events are read ahead, a window of each thread at a time, while those before them are matched, except of processes with several
+// threads, and of those whose requests persist, are cancelled or freed: their requests are looked up in both.
+//
 // So the memory of a walk is bounded by what is open: messages in flight, collective calls that
 // some members have not left, incomplete requests.
 //

@@ -1,6 +1,8 @@
 package match
 
 import (
+	"math"
+
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/signature"
 )
@@ -174,8 +176,9 @@ const fewSlots = 1 << 10
 // requests are the first operations of a process's requests. Those of low slots are at a place that
 // their node knows.
 type requests struct {
-	low  []*Operation
-	high map[uint64]*Operation // by word
+	places int32 // that were given away; the first is 1
+	low    []*Operation
+	high   map[uint64]*Operation // by word
 }
 
 // place is where the operations of a request are kept: a number, or the word of the request.
@@ -187,11 +190,8 @@ func (p *Process) place(n *node, word uint64, slot uint32) uint64 {
 		n.places = append(n.places, 0)
 	}
 	if n.places[slot] == 0 {
-		if len(p.requests.low) == 0 {
-			p.requests.low = append(p.requests.low, nil)
-		}
-		n.places[slot] = int32(len(p.requests.low))
-		p.requests.low = append(p.requests.low, nil)
+		p.requests.places++
+		n.places[slot] = p.requests.places
 	}
 	return uint64(n.places[slot])
 }
@@ -205,8 +205,14 @@ func (p *Process) placeOf(word uint64) uint64 {
 	return p.place(n, word, slot)
 }
 
+// isWord reports whether a place is the word of a request.
+func isWord(place uint64) bool { return place > math.MaxInt32 }
+
 func (r *requests) put(place uint64, o *Operation) {
-	if place < uint64(len(r.low)) {
+	if !isWord(place) {
+		for uint64(len(r.low)) <= place {
+			r.low = append(r.low, nil)
+		}
 		r.low[place] = o
 		return
 	}
@@ -217,21 +223,25 @@ func (r *requests) put(place uint64, o *Operation) {
 }
 
 func (r *requests) get(place uint64) *Operation {
-	if place < uint64(len(r.low)) {
+	switch {
+	case place < uint64(len(r.low)):
 		return r.low[place]
+	case isWord(place):
+		return r.high[place]
 	}
-	return r.high[place]
+	return nil
 }
 
 // take returns the operations at a place, and removes them.
 func (r *requests) take(place uint64) *Operation {
-	if place >= uint64(len(r.low)) {
-		o := r.high[place]
+	o := r.get(place)
+	switch {
+	case o == nil:
+	case isWord(place):
 		delete(r.high, place)
-		return o
+	default:
+		r.low[place] = nil
 	}
-	o := r.low[place]
-	r.low[place] = nil
 	return o
 }
 

@@ -74,17 +74,14 @@ func (o *Operation) WaitsFor() *Operation {
 	return o.Collective.neededBy(o)
 }
 
-// Over reports whether the operation and the one that it is matched with are complete: nothing depends on it
-// any more.
-func (o *Operation) Over() bool {
-	if c := o.Collective; c != nil {
-		return c.Left >= c.Members
-	}
-	return o.done && o.Partner != nil && o.Partner.done
-}
+// Turn is how many operations that had an ID are over: complete, as those that they were matched with, so that nothing
+// depends on them any more.
+func (t *Trace) Turn(id int) uint32 { return t.turns[id] }
 
 // Collective is a collective call of all members of a communicator, window, file, group or world.
 type Collective struct {
+	// ID is unique among the collective calls that are open, and small.
+	ID      int
 	Proc    *signature.Proc // the base of the procedure that the first member called
 	Members int
 	// Entered and Left are how many members have entered the call that starts their part, and

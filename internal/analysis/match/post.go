@@ -54,16 +54,26 @@ func (m *matcher) enter(t *Thread) {
 	}
 }
 
+// unused returns an empty operation.
+func (m *matcher) unused(t *Thread) *Operation {
+	list := &t.free
+	if len(*list) == 0 {
+		list = &m.free
+	}
+	last := len(*list) - 1
+	if last < 0 {
+		m.trace.turns = append(m.trace.turns, 0)
+		return &Operation{ID: len(m.trace.turns) - 1}
+	}
+	o := (*list)[last]
+	*list = (*list)[:last]
+	*o = Operation{ID: o.ID}
+	return o
+}
+
 // operation makes an operation of a thread's call.
 func (m *matcher) operation(t *Thread, kind Kind) *Operation {
-	var o *Operation
-	if last := len(m.free) - 1; last >= 0 {
-		o, m.free = m.free[last], m.free[:last]
-		*o = Operation{ID: o.ID}
-	} else {
-		o = &Operation{ID: m.operations}
-		m.operations++
-	}
+	o := m.unused(t)
 	o.Kind = kind
 	o.Origin = Origin{t, t.call.Node, t.call.Event, t.call.Enter}
 	t.call.Posted = append(t.call.Posted, o)

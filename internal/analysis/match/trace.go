@@ -3,6 +3,9 @@ package match
 import (
 	"errors"
 	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
@@ -58,9 +61,12 @@ type Thread struct {
 
 	*efg.Stream
 	Bound  int64 // error of its times, ns
+	free   []*Operation
 	reader *reconstruct.Reader
 	ahead  *analysis.Outcomes
-	unread uint64 // of those that have times
+	unread uint64     // of those that have times
+	other  window     // the next one
+	filled chan error // other is; nil if it is not read ahead
 	polls  int64
 	tight  int // polls of the loop without a pause
 }
@@ -96,25 +102,24 @@ type Trace struct {
 	End int64
 
 	byRank  map[int]*Process
-	flights bool // see FollowFlights
+	flights bool     // see FollowFlights
+	turns   []uint32 // see Turn
 }
 
-// Open reads the processes of a run, without statistics of their times.
+// Open reads the processes of a run, several at a time, without statistics of their times.
 func Open(run *runfile.Run) (*Trace, error) {
 	t := &Trace{byRank: map[int]*Process{}, End: math.MaxInt64}
 	first := analysis.FirstRanks(run.Procs)
-	for i := range run.Procs {
-		data, err := run.Timed(i)
-		if err != nil {
-			return nil, err
-		}
-		facts, err := analysis.NewProcess(data, first[i])
-		if err != nil {
-			return nil, err
-		}
-		if err := t.add(i, facts); err != nil {
-			return nil, err
-		}
+	opened := make([]*opened, len(run.Procs))
+	err := eachInParallel(len(run.Procs), func(i int) (err error) {
+		opened[i], err = open(run, i, first[i])
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range opened {
+		t.add(x)
 	}
 	if len(t.Threads) == 0 {
 		return nil, ErrNoTimes
@@ -122,54 +127,109 @@ func Open(run *runfile.Run) (*Trace, error) {
 	return t, nil
 }
 
-func (t *Trace) add(number int, facts *analysis.Process) error {
-	data := facts.Data
+// opened is a process that was read, and what it adds to the trace.
+type opened struct {
+	*Process
+	untimed int
+	early   bool
+	end     int64
+}
+
+// eachInParallel calls f with the numbers below n, several at a time. The error is that of the lowest number with
+// one.
+func eachInParallel(n int, f func(i int) error) error {
+	var next, failed atomic.Int64
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	var first error
+	failed.Store(int64(n))
+	for range min(runtime.GOMAXPROCS(0), n) {
+		wg.Go(func() {
+			for {
+				i := next.Add(1) - 1
+				if i >= failed.Load() {
+					return
+				}
+				if err := f(int(i)); err != nil {
+					mu.Lock()
+					if i < failed.Load() {
+						first = err
+						failed.Store(i)
+					}
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return first
+}
+
+// open reads a process of a run.
+func open(run *runfile.Run, i, firstRank int) (*opened, error) {
+	data, err := run.Timed(i)
+	if err != nil {
+		return nil, err
+	}
+	facts, err := analysis.NewProcess(data, firstRank)
+	if err != nil {
+		return nil, err
+	}
 	p := &Process{
-		Number: number, Rank: data.Rank, Facts: facts, byOrdinal: map[uint32]*Thread{}, names: map[uint64]uint64{},
+		Number: i, Rank: data.Rank, Facts: facts, byOrdinal: map[uint32]*Thread{}, names: map[uint64]uint64{},
 		parts: map[uint64]*part{}, sides: map[*scope][]int32{}, epochs: map[uint64]*epoch{}, groups: map[uint64][]int{}, made: map[*scope]uint64{},
 	}
+	x := &opened{Process: p, end: math.MaxInt64}
+	replay := reconstruct.NewProcess(data, reconstruct.NewNames(data.Defs, nil))
+	for j := range data.Streams {
+		s := &data.Streams[j]
+		x.early = x.early || s.End == efg.EndOpen || s.Dropped > 0 || s.Pending != nil
+		if s.Trace == nil {
+			if s.Events > 0 {
+				x.untimed++
+			}
+			continue
+		}
+		th := &Thread{Stream: s, Process: p, Bound: int64(s.Trace.BoundNS()), reader: replay.Reader(j), unread: s.TimedEvents(), alone: len(data.Streams) == 1}
+		th.call.Thread = th
+		th.prepare()
+		if th.wildcards() {
+			th.ahead = analysis.OutcomesOf(replay, j, p.wild)
+		}
+		p.Threads = append(p.Threads, th)
+		p.byOrdinal[s.Thread] = th
+		if err := x.endWith(data, s); err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
+}
+
+func (t *Trace) add(x *opened) {
+	p := x.Process
 	t.Processes = append(t.Processes, p)
 	if p.Rank >= 0 {
 		t.byRank[p.Rank] = p
 	}
-	replay := reconstruct.NewProcess(data, reconstruct.NewNames(data.Defs, nil))
-	early := false
-	for i := range data.Streams {
-		s := &data.Streams[i]
-		early = early || s.End == efg.EndOpen || s.Dropped > 0 || s.Pending != nil
-		if s.Trace == nil {
-			if s.Events > 0 {
-				t.Untimed++
-			}
-			continue
-		}
-		th := &Thread{Stream: s, Process: p, Index: len(t.Threads), Bound: int64(s.Trace.BoundNS()), reader: replay.Reader(i), unread: s.TimedEvents(), alone: len(data.Streams) == 1}
-		th.call.Thread = th
-		th.prepare()
-		if th.wildcards() {
-			th.ahead = analysis.OutcomesOf(replay, i, p.wild)
-		}
-		p.Threads = append(p.Threads, th)
-		p.byOrdinal[s.Thread] = th
+	for _, th := range p.Threads {
+		th.Index = len(t.Threads)
 		t.Threads = append(t.Threads, th)
-		t.Events += s.TimedEvents()
-		if err := t.endWith(data, s); err != nil {
-			return err
-		}
+		t.Events += th.TimedEvents()
 	}
-	if early {
+	t.Untimed += x.untimed
+	t.End = min(t.End, x.end)
+	if x.early {
 		t.Ended++
 	}
-	return nil
 }
 
 // endWith ends walks where the times of a stream do, if not all its calls have some.
-func (t *Trace) endWith(p *efg.Process, s *efg.Stream) error {
+func (x *opened) endWith(p *efg.Process, s *efg.Stream) error {
 	if s.Trace.Untimed == 0 {
 		return nil
 	}
 	took, err := s.Elapsed()
-	t.End = min(t.End, int64(s.Trace.BeginMono())+p.Clock+int64(took))
+	x.end = min(x.end, int64(s.Trace.BeginMono())+p.Clock+int64(took))
 	return err
 }
 

@@ -70,10 +70,11 @@ type matcher struct {
 	splits   map[splitKey]*Operation
 	windows  map[lockKey]*lockHistory
 	pairs    map[pairsOf]uint32
+	reads    *windowReader
 
-	free       []*Operation
-	operations int
-	nested     bool // there are calls inside others
+	free        []*Operation
+	collectives int
+	nested      bool // there are calls inside others
 }
 
 // progressEvery is the number of events between progress reports.
@@ -85,14 +86,15 @@ func (t *Trace) Walk(ctx context.Context, v Visitor, progress func(done uint64))
 	m := &matcher{
 		trace: t, visitor: v, channels: map[channelKey]*channel{}, scopes: map[scopeKey]*scope{}, groups: map[[2]uint64]*group{},
 		splits: map[splitKey]*Operation{}, windows: map[lockKey]*lockHistory{}, pairs: map[pairsOf]uint32{},
-		queue: newQueue(len(t.Threads)), held: newQueue(len(t.Threads)),
+		queue: newQueue(len(t.Threads)), held: newQueue(len(t.Threads)), reads: newWindowReader(t.Threads),
 	}
+	defer m.reads.stop()
 	for _, th := range t.Threads {
 		if th.Nested() && !m.nested {
 			m.nested = true
 			m.separate()
 		}
-		ok, err := th.fetch(t.End)
+		ok, err := m.fetch(th)
 		if err != nil {
 			return nil, err
 		}
@@ -177,7 +179,7 @@ func (m *matcher) leaveAndFetch(t *Thread) (bool, error) {
 	if m.done++; !t.call.Proc.Annotates() && !t.nodes[t.call.Node].nested {
 		m.summary.Calls++
 	}
-	more, err := t.fetch(m.trace.End)
+	more, err := m.fetch(t)
 	if !more {
 		m.queue.remove(t)
 	}
@@ -467,15 +469,26 @@ func (m *matcher) drop(o *Operation) {
 	m.recycle(o)
 }
 
-func (m *matcher) recycle(o *Operation) { m.free = append(m.free, o) }
+// fewFree is how many operations a thread keeps for itself: they are near each other in memory.
+const fewFree = 64
+
+// recycle ends the turn of an operation.
+func (m *matcher) recycle(o *Operation) {
+	m.trace.turns[o.ID]++
+	if t := o.Thread; len(t.free) < fewFree {
+		t.free = append(t.free, o)
+	} else {
+		m.free = append(m.free, o)
+	}
+}
 
 // fetch goes to the next call of a thread; false if there is none before the end of the walk.
-func (t *Thread) fetch(end int64) (bool, error) {
-	c := &t.call
+func (m *matcher) fetch(t *Thread) (bool, error) {
+	c, end := &t.call, m.trace.End
 	t.left, t.decided, t.forced = false, false, false
 	c.Posted, c.Done = c.Posted[:0], c.Done[:0]
 	for {
-		more, err := t.next()
+		more, err := m.next(t)
 		if err != nil {
 			return false, err
 		}
@@ -496,10 +509,10 @@ func (t *Thread) fetch(end int64) (bool, error) {
 }
 
 // next goes to the next event of the window; false if there is none.
-func (t *Thread) next() (bool, error) {
+func (m *matcher) next(t *Thread) (bool, error) {
 	w := &t.window
 	if w.next == len(w.events) {
-		if err := t.read(); err != nil {
+		if err := m.nextWindow(t); err != nil {
 			return false, err
 		}
 	}

@@ -2,6 +2,8 @@ package match
 
 import (
 	"math/bits"
+	"runtime"
+	"sync"
 
 	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
@@ -28,9 +30,8 @@ type event struct {
 	enter, exit    int64
 }
 
-// read fills the window.
-func (t *Thread) read() error {
-	w := &t.window
+// read fills a window with the next events.
+func (t *Thread) read(w *window) error {
 	w.events, w.words, w.next = w.events[:0], w.words[:0], 0
 	for len(w.events) < windowSize && t.unread > 0 {
 		t.unread--
@@ -44,6 +45,74 @@ func (t *Thread) read() error {
 		w.add(e, &t.nodes[e.Node()], t)
 	}
 	return nil
+}
+
+// windowReader reads the windows of threads while the matcher is at those before them: each of these threads has
+// two.
+type windowReader struct {
+	wanted chan *Thread // whose other window is to be filled
+	wg     sync.WaitGroup
+}
+
+// newWindowReader begins to read ahead; stop must be called. It is nil if there is only one processor.
+func newWindowReader(threads []*Thread) *windowReader {
+	if runtime.GOMAXPROCS(0) < 2 {
+		return nil
+	}
+	r := &windowReader{wanted: make(chan *Thread, len(threads))}
+	for _, t := range threads {
+		if t.canReadAhead() {
+			t.filled = make(chan error, 1)
+			r.wanted <- t
+		}
+	}
+	r.wg.Go(func() {
+		for t := range r.wanted {
+			t.filled <- t.read(&t.other)
+		}
+	})
+	return r
+}
+
+// stop waits for the reader.
+func (r *windowReader) stop() {
+	if r == nil {
+		return
+	}
+	close(r.wanted)
+	for range r.wanted { // nobody needs these
+	}
+	r.wg.Wait()
+}
+
+// canReadAhead reports whether nothing that reading needs, or changes, is used by the matcher as well: the places of
+// requests are if other calls than those that issue or complete them look for these.
+func (t *Thread) canReadAhead() bool {
+	if !t.alone || t.ahead != nil {
+		return false
+	}
+	for i := range t.nodes {
+		n := &t.nodes[i]
+		if n.frees || n.cancels || n.action == startsPersistent || n.action == readiesParts || n.action == asksForPart {
+			return false
+		}
+	}
+	return true
+}
+
+// nextWindow goes to the next window; it is empty at the end.
+func (m *matcher) nextWindow(t *Thread) error {
+	if t.filled == nil {
+		return t.read(&t.window)
+	}
+	err := <-t.filled
+	t.window, t.other = t.other, t.window
+	if err == nil && len(t.window.events) > 0 {
+		m.reads.wanted <- t
+	} else {
+		t.filled = nil // at the end, reading again finds nothing
+	}
+	return err
 }
 
 func (w *window) add(e *reconstruct.Event, n *node, t *Thread) {

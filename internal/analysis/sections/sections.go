@@ -81,7 +81,10 @@ func New(run *runfile.Run, t *match.Trace) (*Sections, error) {
 		return nil, err
 	}
 	for _, p := range t.Processes {
-		main, follower := numbering.Follow(p.Facts)
+		main, follower, err := numbering.Follow(p.Facts, p.Number)
+		if err != nil {
+			return nil, err
+		}
 		for _, th := range p.Threads {
 			x := &s.threads[th.Index]
 			*x = thread{last: -1}

@@ -95,14 +95,13 @@ func (d *delays) regionTexts(places []Place) []Region {
 // causes are what waits are due to, the most expensive first.
 func (d *delays) causes(texts []Region) []Cause {
 	sums := map[int32]*costSum{}
-	for i := range d.costs.list {
-		c := &d.costs.list[i]
+	for _, c := range d.costs.inOrder() {
 		s := sums[c.region]
 		if s == nil {
 			s = newCostSum()
 			sums[c.region] = s
 		}
-		s.add(d, c.cause, &c.value)
+		s.add(d, c.cause, &c.value.cost)
 	}
 	var list []Cause
 	for _, r := range slices.Sorted(maps.Keys(sums)) { // causes may be equal in all that they are sorted by

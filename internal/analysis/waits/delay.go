@@ -38,10 +38,6 @@ func (e *explanation) list() []share { return e.shares[:e.count] }
 // mostShares is how many causes of a wait are kept for those that it causes in turn.
 const mostShares = 8
 
-// cost is the waiting that a cause is responsible for, ns: of those that waited for the process
-// itself, and of those that waited for others because these had waited.
-type cost struct{ short, long float64 }
-
 // posting is a thread's position when it posted an operation.
 type posting struct {
 	next uint64
@@ -60,12 +56,12 @@ type delays struct {
 	inCalls   []int32     // regions of calls, by site
 	totals    totals
 	postings  []posting // by operation
-	calls     map[*match.Collective]uint64
-	number    uint64 // of collective calls
-	everybody int    // members of a collective call of all threads; 0: there is no such call
-	over      uint64 // the last such call that all have left
+	calls     []uint64  // numbers of collective calls
+	number    uint64    // of collective calls
+	everybody int       // members of a collective call of all threads; 0: there is no such call
+	over      uint64    // the last such call that all have left
 	known     [knownRegions]knownRegion
-	costs     tally[cost]
+	costs     costTable
 	excess    []int64  // by region
 	compared  []uint64 // by region: the comparison that excess is of
 	late      []late   // by region: the late process's part of it
@@ -88,14 +84,15 @@ type knownRegion struct {
 func newDelays(b *builder) *delays {
 	d := &delays{
 		b: b, histories: make([]history, len(b.trace.Threads)), regions: map[regionKey]int32{},
-		list: []regionKey{{}}, totals: totals{regions: []int64{0}}, excess: []int64{0}, compared: []uint64{0}, late: []late{{}}, calls: map[*match.Collective]uint64{},
+		list: []regionKey{{}}, totals: totals{regions: []int64{0}}, excess: []int64{0}, compared: []uint64{0}, late: []late{{}},
 	}
 	if !slices.ContainsFunc(b.trace.Processes, func(p *match.Process) bool { return len(p.Threads) != 1 }) {
 		d.everybody = len(d.histories)
 	}
+	d.costs.byProcess = make([]tally[numberedCost], len(b.trace.Processes)+1)
 	size := spansOf(len(d.histories))
 	for i, t := range b.trace.Threads {
-		d.histories[i] = history{process: int32(t.Process.Number), thread: t, limit: size, delays: d}
+		d.histories[i] = history{process: int32(t.Process.Number), limit: size, delays: d}
 	}
 	return d
 }
@@ -201,7 +198,7 @@ func (d *delays) exit(c *match.Call, found []Instance, selected bool) {
 		case f.Culprit != nil:
 			waited, culprit, apart = waited+f.Time, f.Culprit, f.State.Apart()
 		case selected && !f.State.Apart():
-			d.cost(cause{h.process, region, h.section}).short += float64(f.Time)
+			d.costs.at(cause{h.process, region, h.section}).short += float64(f.Time)
 		}
 	}
 	if culprit != nil {
@@ -222,11 +219,7 @@ func (d *delays) exit(c *match.Call, found []Instance, selected bool) {
 func (d *delays) meet(h *history, c *match.Call, o *match.Operation) {
 	switch {
 	case o.Collective != nil:
-		if o.Collective.Left == 0 {
-			d.number++
-			d.calls[o.Collective] = d.number
-		}
-		call := d.calls[o.Collective]
+		call := d.callOf(o.Collective)
 		h.met(call, c.Exit, d.callRegion(h.site))
 		if o.Collective.Members == d.everybody {
 			if h.leaveAll(h.lastMet()); o.Collective.Left == o.Collective.Members-1 {
@@ -243,7 +236,17 @@ func (d *delays) meet(h *history, c *match.Call, o *match.Operation) {
 	}
 }
 
-func (d *delays) cost(c cause) *cost { return d.costs.at(c) }
+// callOf is the number of a collective call that a thread leaves.
+func (d *delays) callOf(c *match.Collective) uint64 {
+	for c.ID >= len(d.calls) {
+		d.calls = append(d.calls, 0)
+	}
+	if c.Left == 0 {
+		d.number++
+		d.calls[c.ID] = d.number
+	}
+	return d.calls[c.ID]
+}
 
 // wait attributes a wait to its causes, and continues the critical path at the culprit.
 func (d *delays) wait(h *history, t *match.Thread, culprit *match.Operation, region int32, time int64, counts, apart bool) {
@@ -397,7 +400,7 @@ func (d *delays) blame(c cause, time float64, counts, indirect bool) {
 	if !counts {
 		return
 	}
-	if x := d.cost(c); indirect {
+	if x := d.costs.at(c); indirect {
 		x.long += time
 	} else {
 		x.short += time

@@ -37,7 +37,6 @@ type history struct {
 	computed  []sectionTime // since the last call, up to the last annotation
 	section   int32         // of the call at hand
 	process   int32
-	thread    *match.Thread
 	limit     int
 	path      pathEnd
 	delays    *delays
@@ -166,9 +165,11 @@ func (h *history) makeRoom() {
 	h.folded = until
 }
 
-// posted is an operation that a thread posted when it stood at a span.
+// posted is an operation that a thread posted when it stood at a span: by its ID, which others had before and may
+// have later.
 type posted struct {
-	o    *match.Operation
+	id   int32
+	turn uint32
 	next uint64
 }
 
@@ -192,7 +193,7 @@ func (h *history) settle(until uint64) {
 		if h.over(x) {
 			return true
 		}
-		p := &h.delays.postings[x.o.ID]
+		p := &h.delays.postings[x.id]
 		node(p)
 		return p.node != nil
 	})
@@ -200,17 +201,15 @@ func (h *history) settle(until uint64) {
 	node(&h.unlocked)
 }
 
-// over reports whether nobody can wait for what was posted; the operation may be another one by now.
-func (h *history) over(x posted) bool {
-	return x.o.Thread != h.thread || h.delays.postings[x.o.ID].next != x.next || x.o.Over()
-}
+// over reports whether nobody can wait for what was posted.
+func (h *history) over(x posted) bool { return h.delays.b.trace.Turn(int(x.id)) != x.turn }
 
 // post notes that an operation was posted.
 func (h *history) post(o *match.Operation) {
 	if len(h.posted) == cap(h.posted) {
 		h.posted = slices.DeleteFunc(h.posted, h.over)
 	}
-	h.posted = append(h.posted, posted{o, h.next})
+	h.posted = append(h.posted, posted{int32(o.ID), h.delays.b.trace.Turn(o.ID), h.next})
 }
 
 // met notes that a collective call is over.

@@ -135,7 +135,15 @@ type sum struct {
 	count           uint64
 	time            int64
 	longest         Longest
-	ranks, culprits map[int]int64
+	ranks, culprits processTimes
+}
+
+// recentSums is how many sums are found without a look into the table of all.
+const recentSums = 1 << 6
+
+type recentSum struct {
+	key rowKey
+	sum *sum // nil: none
 }
 
 // threadTimes are those of a thread.
@@ -152,10 +160,11 @@ type builder struct {
 	threads  []threadTimes
 	sites    *match.Sites
 	sums     map[rowKey]*sum
+	recent   [recentSums]recentSum
 	sections *sections.Sections
 	delays   *delays
-	waiting  []int64         // by process
-	in       map[int32]int64 // by section
+	waiting  []int64 // by process
+	in       []int64 // by section
 	pairs    pairTimes
 	caused   []int64
 }
@@ -163,7 +172,7 @@ type builder struct {
 func newBuilder(run *runfile.Run, t *match.Trace, procs []int) (b *builder, err error) {
 	b = &builder{
 		Classifier: NewClassifier(t), trace: t, selected: make([]bool, len(t.Processes)), threads: make([]threadTimes, len(t.Threads)),
-		sites: match.NewSites(t), sums: map[rowKey]*sum{}, in: map[int32]int64{}, waiting: make([]int64, len(t.Processes)), caused: make([]int64, len(t.Processes)),
+		sites: match.NewSites(t), sums: map[rowKey]*sum{}, waiting: make([]int64, len(t.Processes)), caused: make([]int64, len(t.Processes)),
 	}
 	for _, p := range procs {
 		b.selected[p] = true
@@ -224,26 +233,40 @@ func (b *builder) add(c *match.Call, i *Instance, selected bool) {
 	}
 	if !i.State.Apart() {
 		b.waiting[p.Number] += i.Time
-		b.in[b.sections.Now(c.Thread)] += i.Time
+		section := b.sections.Now(c.Thread)
+		for int(section) >= len(b.in) {
+			b.in = append(b.in, 0)
+		}
+		b.in[section] += i.Time
 		if i.Culprit != nil {
 			b.pairs.add(p.Rank, rank, i.Time)
 		}
 	}
-	key := rowKey{i.State, b.site(c.Thread, c.Node), culprit}
-	s := b.sums[key]
-	if s == nil {
-		s = &sum{ranks: map[int]int64{}, culprits: map[int]int64{}}
-		b.sums[key] = s
-	}
+	s := b.sum(rowKey{i.State, b.site(c.Thread, c.Node), culprit})
 	s.count++
 	s.time += i.Time
-	s.ranks[p.Rank] += i.Time
+	s.ranks.add(p.Number, i.Time)
 	if i.Culprit != nil {
-		s.culprits[rank] += i.Time
+		s.culprits.add(i.Culprit.Thread.Process.Number, i.Time)
 	}
 	if i.Time > s.longest.Time {
 		s.longest = Longest{i.Time, c.Began, p.Rank, rank}
 	}
+}
+
+// sum is the sum of a row.
+func (b *builder) sum(key rowKey) *sum {
+	recent := &b.recent[(uint32(key.waiting)*31+uint32(key.culprit)*7+uint32(key.state))%recentSums]
+	if recent.sum != nil && recent.key == key {
+		return recent.sum
+	}
+	s := b.sums[key]
+	if s == nil {
+		s = &sum{}
+		b.sums[key] = s
+	}
+	*recent = recentSum{key, s}
+	return s
 }
 
 // finish makes the report.
@@ -259,7 +282,7 @@ func (b *builder) finish(texts []Place) *Report {
 		s := b.sums[key]
 		row := Row{
 			State: key.state, Waiting: texts[key.waiting], Count: s.count, Time: s.time, Longest: s.longest,
-			Ranks: sortedTimes(s.ranks), Culprits: sortedTimes(s.culprits),
+			Ranks: s.ranks.byRank(b.trace), Culprits: s.culprits.byRank(b.trace),
 		}
 		if key.culprit >= 0 {
 			row.Culprit = texts[key.culprit]

@@ -25,7 +25,7 @@ func (s sectionSums) at(i int32) *sectionSum {
 
 // bySection divides costs and the critical path, which must be known, among loops, phases and regions;
 // waiting is by section.
-func (d *delays) bySection(waiting map[int32]int64) ([]LoopRow, []PhaseRow, []RegionRow) {
+func (d *delays) bySection(waiting []int64) ([]LoopRow, []PhaseRow, []RegionRow) {
 	byLoop, byPhase, byRegion := sectionSums{}, sectionSums{}, sectionSums{}
 	each := func(section int32, f func(s *sectionSum)) {
 		x := d.b.sections.At(section)
@@ -33,9 +33,8 @@ func (d *delays) bySection(waiting map[int32]int64) ([]LoopRow, []PhaseRow, []Re
 		f(byPhase.at(x.Phase))
 		f(byRegion.at(x.Region))
 	}
-	for i := range d.costs.list {
-		c := &d.costs.list[i]
-		each(c.section, func(s *sectionSum) { s.add(d, c.cause, &c.value) })
+	for _, c := range d.costs.inOrder() {
+		each(c.section, func(s *sectionSum) { s.add(d, c.cause, &c.value.cost) })
 	}
 	for section, t := range d.onPath {
 		each(section, func(s *sectionSum) { s.path += t })
@@ -44,7 +43,9 @@ func (d *delays) bySection(waiting map[int32]int64) ([]LoopRow, []PhaseRow, []Re
 		each(int32(section), func(s *sectionSum) { s.total += t })
 	}
 	for section, t := range waiting {
-		each(section, func(s *sectionSum) { s.waiting += t })
+		if t > 0 {
+			each(int32(section), func(s *sectionSum) { s.waiting += t })
+		}
 	}
 	return d.loopRows(byLoop), d.phaseRows(byPhase), d.regionRows(byRegion)
 }

@@ -44,7 +44,7 @@ type Simulation struct {
 	threads   []thread
 	// now and useful are by thread and scenario, posted by operation and scenario.
 	now, useful, posted []float64
-	latest              map[entered][]float64
+	latest              [][]float64 // see entered
 	spare               [][]float64
 	arrival             []float64
 	// typical says what calls take in the scenarios that are Modelled, learning finds that out; nil
@@ -55,13 +55,6 @@ type Simulation struct {
 	ends, posting, instead []float64
 	began, initialized     bool
 	begin, end             int64 // as recorded
-}
-
-// entered names the members of a collective call that have entered it: those of one group of an intercommunicator, or
-// all, if side is 0. Simulation.latest is when the last of them did.
-type entered struct {
-	call *match.Collective
-	side int
 }
 
 // thread is where a thread stands, as recorded.
@@ -78,8 +71,8 @@ func NewSimulation(t *match.Trace, own Network, scenarios []Scenario) *Simulatio
 	n := len(t.Threads) * len(scenarios)
 	return &Simulation{
 		scenarios: scenarios, own: own, trace: t, hosts: hostsOf(t), threads: make([]thread, len(t.Threads)), now: make([]float64, n), useful: make([]float64, n),
-		latest: map[entered][]float64{}, arrival: make([]float64, len(scenarios)),
-		ends: make([]float64, len(scenarios)), posting: make([]float64, len(scenarios)), instead: make([]float64, len(scenarios)),
+		arrival: make([]float64, len(scenarios)),
+		ends:    make([]float64, len(scenarios)), posting: make([]float64, len(scenarios)), instead: make([]float64, len(scenarios)),
 	}
 }
 
@@ -196,22 +189,30 @@ func (x *Simulation) post(o *match.Operation, now []float64) {
 	if o.Collective == nil {
 		return
 	}
-	x.enter(entered{o.Collective, 0}, now)
+	x.enter(x.entered(o.Collective, 0), now)
 	if side := o.Side(); side != 0 {
-		x.enter(entered{o.Collective, side}, now)
+		x.enter(x.entered(o.Collective, side), now)
 	}
 }
 
+// entered is when the last of the members of a collective call entered it, as far as they have: of those of one group of
+// an intercommunicator, or of all, if side is 0. It is nil if none has.
+func (x *Simulation) entered(c *match.Collective, side int) *[]float64 {
+	const sides = 3
+	for sides*c.ID+side >= len(x.latest) {
+		x.latest = append(x.latest, nil)
+	}
+	return &x.latest[sides*c.ID+side]
+}
+
 // enter notes that one more member has entered a collective call.
-func (x *Simulation) enter(e entered, now []float64) {
-	latest := x.latest[e]
-	if latest == nil {
-		latest = x.room()
-		x.latest[e] = latest
-		copy(latest, now)
+func (x *Simulation) enter(latest *[]float64, now []float64) {
+	if *latest == nil {
+		*latest = x.room()
+		copy(*latest, now)
 	}
 	for k, t := range now {
-		latest[k] = max(latest[k], t)
+		(*latest)[k] = max((*latest)[k], t)
 	}
 }
 
@@ -367,16 +368,16 @@ func (x *Simulation) dependency(c *match.Call, o *match.Operation) (recorded int
 
 // members is when those have entered a collective that one of them needs; nil if it need not wait.
 func (x *Simulation) members(o *match.Operation) []float64 {
-	all := entered{o.Collective, 0}
 	if o.NeedsOtherSide() {
-		return x.latest[entered{o.Collective, 3 - o.Side()}]
+		return *x.entered(o.Collective, 3-o.Side())
 	}
+	all := *x.entered(o.Collective, 0)
 	switch o.Collective.Proc.Sync {
 	case signature.SyncAll:
-		return x.latest[all]
+		return all
 	case signature.SyncAtRoot:
 		if o.WaitsFor() != nil {
-			return x.latest[all]
+			return all
 		}
 		return nil
 	case signature.SyncSome:
@@ -393,9 +394,9 @@ func (x *Simulation) tidy(c *match.Call) {
 	for _, o := range c.Done {
 		if n := o.Collective; n != nil && n.Left == n.Members-1 {
 			for side := range min(o.Side(), 1)*2 + 1 {
-				if e := (entered{n, side}); x.latest[e] != nil {
-					x.spare = append(x.spare, x.latest[e])
-					delete(x.latest, e)
+				if latest := x.entered(n, side); *latest != nil {
+					x.spare = append(x.spare, *latest)
+					*latest = nil
 				}
 			}
 		}
