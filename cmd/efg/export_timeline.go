@@ -20,6 +20,7 @@ var exportPerfetto = exportFormat{
 	write: sliced(perfetto.Write),
 	times: true,
 	drawn: true,
+	paths: true,
 	what:  []string{slices.Arguments},
 }
 
@@ -29,6 +30,7 @@ var exportChrome = exportFormat{
 	write: sliced(chrome.Write),
 	times: true,
 	drawn: true,
+	paths: true,
 	what:  []string{slices.Arguments},
 }
 

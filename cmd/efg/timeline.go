@@ -18,6 +18,7 @@ import (
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis/flows"
 	"github.com/efg-tools/efg/internal/analysis/timeline"
+	"github.com/efg-tools/efg/internal/analysis/visits"
 	timelinedraw "github.com/efg-tools/efg/internal/draw/timeline"
 	"github.com/efg-tools/efg/internal/jsondoc"
 	"github.com/efg-tools/efg/internal/terminal"
@@ -61,7 +62,7 @@ See docs/timeline.md.`,
 	f.IntVar(&opt.rows, "rows", 0, "maximum number of rows; more ranks share rows (default 32; 512 for pictures and JSON)")
 	f.StringVar(&opt.by, "by", timeline.Groupings[0], "what shares a row: rank, `class` (ranks that did the same) or host")
 	f.IntVar(&opt.slices, "slices", 0, "with --json: list the calls if there are at most `N`")
-	f.StringArrayVarP(&opt.pictures, "output", "o", nil, "draw a picture, with waiting and messages, to `FILE.svg` or FILE.png; may be repeated")
+	f.StringArrayVarP(&opt.pictures, "output", "o", nil, "draw a picture, with waiting, messages and regions, to `FILE.svg` or FILE.png; may be repeated")
 	opt.flags(cmd, "")
 	return cmd
 }
@@ -107,7 +108,7 @@ func (opt *timelineOptions) checkPictures() error {
 	return nil
 }
 
-// drawTimeline writes the pictures, with waiting and messages where they can be found.
+// drawTimeline writes the pictures, with regions, and with waiting and messages where they can be found.
 func drawTimeline(ctx context.Context, r *runfile.Run, v *timeline.View, opt *timelineOptions, errOut io.Writer) error {
 	set, err := parseRanks(opt.ranks)
 	if err != nil {
@@ -124,6 +125,9 @@ func drawTimeline(ctx context.Context, r *runfile.Run, v *timeline.View, opt *ti
 	} else if err != nil {
 		return err
 	}
+	if p.Visits, err = visits.New(r).Of(ctx, visits.Query{From: v.From, To: v.To(), Width: v.Width, Procs: v.First(), Depth: drawnDepth, Most: drawnVisits}); err != nil {
+		return err
+	}
 	for _, file := range opt.pictures {
 		if err := writePicture(file, func(w io.Writer) error { return timelineFormats[filepath.Ext(file)](w, p) }); err != nil {
 			return err
@@ -132,8 +136,13 @@ func drawTimeline(ctx context.Context, r *runfile.Run, v *timeline.View, opt *ti
 	return nil
 }
 
-// mostWaits bounds how many waits, the longest, are drawn.
-const mostWaits = 20_000
+// mostWaits bounds how many waits, the longest, are drawn, drawnVisits and drawnDepth how many visits of
+// regions, and regions in each other.
+const (
+	mostWaits   = 20_000
+	drawnVisits = 20_000
+	drawnDepth  = 8
+)
 
 // A text has at least leastCells in a row, and as many as fit in defaultWidth unless the width is
 // known; labelWidth is what labels and frames take.

@@ -34,7 +34,7 @@ func TestCorrectionIsKept(t *testing.T) {
 				}
 				return n
 			}
-			for _, request := range []string{"/waits?top=5", "/phases", "/efficiency", "/report?by=findings", "/flame?of=waiting", "/flows", "/whatif", "/check", "/timeline?format=json", "/waits?clock=raw"} {
+			for _, request := range []string{"/waits?top=5", "/phases", "/efficiency", "/report?by=findings", "/flame?of=waiting", "/flows", "/whatif", "/check", "/timeline?format=json", "/timeline/regions", "/waits?clock=raw"} {
 				before := len(pids())
 				a := asked(t.Context(), s, "/v1/runs/hosts"+request)
 				if a.Code != 200 {

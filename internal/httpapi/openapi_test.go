@@ -76,6 +76,27 @@ func TestDescriptionNamesRoutes(t *testing.T) {
 	}
 }
 
+// namedFile is the file of a run whose program names regions.
+func namedFile(t *testing.T) string {
+	t.Helper()
+	s := testrun.NewScript(t, 2)
+	s.Each(func(r *testrun.ScriptRank, rank int) {
+		for i := range int64(4) {
+			at := 1000 * i
+			r.Call(at, at+1, "efg_region_begin", testrun.Args{"name": "step"})
+			r.Call(at+10, at+11, "efg_region_begin", testrun.Args{"name": []string{"solve", "write"}[i%2]})
+			r.Call(at+20, at+40, "MPI_Barrier", testrun.Args{"comm": "MPI_COMM_WORLD"})
+			r.Call(at+500, at+501, "efg_region_end", testrun.Args{"name": []string{"solve", "write"}[i%2]})
+			r.Call(at+600, at+601, "efg_region_end", testrun.Args{"name": "step"})
+		}
+	})
+	path := filepath.Join(t.TempDir(), "named.efg")
+	if err := os.WriteFile(path, s.File(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // The server's answers match their description.
 func TestAnswersAsDescribed(t *testing.T) {
 	doc, router := description(t)
@@ -83,7 +104,7 @@ func TestAnswersAsDescribed(t *testing.T) {
 	if err := os.WriteFile(counted, testrun.Text(t, "../export/perfetto/testdata/counted.txt"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	files := sampleFiles(t, counted)
+	files := sampleFiles(t, counted, namedFile(t))
 	s := New(Options{Runs: files, Token: testToken, Metrics: NewMetrics(files)})
 	defer s.Close()
 	asked := map[string]bool{}
@@ -102,7 +123,7 @@ func TestAnswersAsDescribed(t *testing.T) {
 		"/v1/runs/halo/check", "/v1/runs/mesh/check",
 		"/v1/runs/halo/diff", "/v1/runs/mesh/diff", "/v1/runs/mesh/diff?ranks=0,1", "/v1/runs/halo/diff?with=mesh", "/v1/runs/halo/diff?with=mesh&ranks=1",
 		"/v1/runs/halo/file", "/v1/runs/halo/where", "/v1/runs/halo/where?groups=1", "/v1/runs/mesh/diff?ranges=1", "/v1/runs/mesh/loops?ranges=2", "/v1/runs/halo/timeline",
-		"/v1/runs/traced/timeline", "/v1/runs/traced/timeline?format=json&share=1&slices=100000&width=20&rows=2&events=100", "/v1/runs/traced/timeline?from=9&to=5", "/v1/runs/halo/live", "/v1/events", "/metrics",
+		"/v1/runs/traced/timeline", "/v1/runs/traced/timeline?format=json&share=1&slices=100000&width=20&rows=2&events=100", "/v1/runs/traced/timeline?from=9&to=5", "/v1/runs/halo/timeline/regions", "/v1/runs/named/timeline/regions", "/v1/runs/named/timeline/regions?from=1&to=2000000000&width=3&ranks=0&rows=1&by=class&depth=1&most=2&events=100&clock=raw", "/v1/runs/traced/timeline/regions?depth=0", "/v1/runs/halo/live", "/v1/events", "/metrics",
 	} {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		if path == "/v1/events" {

@@ -123,6 +123,7 @@ func (s *Server) routes() {
 	s.route("/v1/runs/{id}/matrix", matrixParams, s.part("/matrix"))
 	s.route("/v1/runs/{id}/ranks", rankParams, s.part(ranksPath))
 	s.route("/v1/runs/{id}"+timelinePath, timelineParams, s.timeline)
+	s.route("/v1/runs/{id}"+timelinePath+"/regions", visitsParams, s.visits)
 	s.route("/v1/runs/{id}/where", whereQuestion.params, s.where)
 	s.route("/v1/runs/{id}/source", sourceParams, s.sourceCode)
 	s.route("/v1/runs/{id}/live", []string{"interval"}, s.live)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis/timeline"
+	"github.com/efg-tools/efg/internal/analysis/visits"
 	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
@@ -43,9 +44,10 @@ type timelines struct {
 // has replaced it.
 type keptTimeline struct {
 	*timeline.Timeline
-	run  *runfile.Run
-	file *os.File
-	uses int
+	visits *visits.Visits
+	run    *runfile.Run
+	file   *os.File
+	uses   int
 }
 
 func timelineTag(x *source, clock string) string { return clock + "\x00" + x.tag }
@@ -110,7 +112,7 @@ func openTimeline(ctx context.Context, x *source, clock string, correction []byt
 	if err == nil {
 		var l *timeline.Timeline
 		if l, err = timeline.New(run); err == nil {
-			return &keptTimeline{Timeline: l, run: run, file: f}, nil
+			return &keptTimeline{Timeline: l, visits: visits.New(run), run: run, file: f}, nil
 		}
 	}
 	f.Close()
@@ -122,10 +124,31 @@ func (s *Server) timeline(w http.ResponseWriter, r *http.Request, q *query) erro
 	view := timeline.Query{
 		From: q.long("from"), To: q.long("to"), Width: q.number("width", usualWidth, 1, timeline.MaxWidth),
 		Rows: q.number("rows", usualRows, 1, timeline.MaxRows), Share: q.flag("share"), Trim: q.flag("trim"),
-		Slices: q.number("slices", 0, 0, timeline.MaxSlices), Events: uint64(q.number("events", maxEvents, minEvents, maxEvents)),
+		Slices: q.number("slices", 0, 0, timeline.MaxSlices), Events: uint64(q.number("events", maxEvents, minEvents, maxEvents)), By: q.grouping(),
 	}
-	view.By = timeline.Grouping(slices.Index(timeline.Groupings[:], q.choice("by", timeline.Groupings[0], timeline.Groupings[:]...)))
-	set, format, clock := q.ranks("ranks"), q.choice("format", "bytes", "bytes", "json"), q.clock()
+	set, format := q.ranks("ranks"), q.choice("format", "bytes", "bytes", "json")
+	return s.view(w, r, q, "timeline", func(ctx context.Context, name string, t *keptTimeline, w io.Writer) (string, bool, error) {
+		var err error
+		if view.Procs, err = set.Find(t.run); err != nil {
+			return "", false, badRequest("%v", err)
+		}
+		v, err := t.View(ctx, view)
+		if err != nil {
+			return "", false, asStatus(err)
+		}
+		if format == "json" {
+			return jsonType, v.Complete, jsondoc.Write(w, jsondoc.NewTimeline(name, v))
+		}
+		return timelineType, v.Complete, v.Encode(w)
+	})
+}
+
+// shower writes the answer from a timeline, and returns its type and whether it is complete.
+type shower func(ctx context.Context, name string, t *keptTimeline, w io.Writer) (string, bool, error)
+
+// view answers a request about what ranks did over time.
+func (s *Server) view(w http.ResponseWriter, r *http.Request, q *query, what string, show shower) error {
+	clock := q.clock()
 	if q.err != nil {
 		return q.err
 	}
@@ -134,7 +157,7 @@ func (s *Server) timeline(w http.ResponseWriter, r *http.Request, q *query) erro
 		return err
 	}
 	x.stamp(w)
-	key := tagOf(x.tag, "timeline", q.values.Encode())
+	key := tagOf(x.tag, what, q.values.Encode())
 	if notModified(w, r, key) { // only complete ones have tags
 		return nil
 	}
@@ -151,22 +174,62 @@ func (s *Server) timeline(w http.ResponseWriter, r *http.Request, q *query) erro
 			return "", false, asStatus(err)
 		}
 		defer release()
-		if view.Procs, err = set.Find(t.run); err != nil {
-			return "", false, badRequest("%v", err)
-		}
-		v, err := t.View(ctx, view)
-		if err != nil {
-			return "", false, asStatus(err)
-		}
-		if format == "json" {
-			return jsonType, v.Complete, jsondoc.Write(w, jsondoc.NewTimeline(x.name, v))
-		}
-		return timelineType, v.Complete, v.Encode(w)
+		return show(ctx, x.name, t, w)
 	})
 	if err != nil {
 		return err
 	}
 	return a.send(w, r)
+}
+
+// usualVisits and usualDepth bound the visits of regions in an answer.
+const (
+	usualVisits = 20_000
+	usualDepth  = 8
+)
+
+var visitsParams = []string{"from", "to", "width", "ranks", "rows", "by", "depth", "most", "events", "clock"}
+
+// visits answers when ranks, of those that share a row of a timeline the first, were in which regions.
+func (s *Server) visits(w http.ResponseWriter, r *http.Request, q *query) error {
+	ask := visits.Query{
+		From: q.long("from"), To: q.long("to"), Width: q.number("width", usualWidth, 1, visits.MaxWidth), Depth: q.number("depth", usualDepth, 1, visits.MaxDepth),
+		Most: q.number("most", usualVisits, 1, visits.MaxVisits), Events: uint64(q.number("events", maxEvents, minEvents, maxEvents)),
+	}
+	rows := timeline.Query{Rows: q.number("rows", usualRows, 1, timeline.MaxRows), By: q.grouping()}
+	set := q.ranks("ranks")
+	return s.view(w, r, q, "regions", func(ctx context.Context, name string, t *keptTimeline, w io.Writer) (string, bool, error) {
+		rows, ask := rows, ask
+		var err error
+		if rows.Procs, err = set.Find(t.run); err != nil {
+			return "", false, badRequest("%v", err)
+		}
+		if ask.From == 0 && ask.To == 0 {
+			if ask.From, ask.To, err = t.Extent(); err != nil {
+				return "", false, err
+			}
+		}
+		if ask.From >= ask.To {
+			return "", false, badRequest("%v: from %d to %d", timeline.ErrQuery, ask.From, ask.To)
+		}
+		groups, err := t.Rows(rows)
+		if err != nil {
+			return "", false, err
+		}
+		for _, g := range groups {
+			ask.Procs = append(ask.Procs, g[0])
+		}
+		v, err := t.visits.Of(ctx, ask)
+		if err != nil {
+			return "", false, err
+		}
+		return jsonType, v.Complete, jsondoc.Write(w, jsondoc.NewVisits(name, v))
+	})
+}
+
+// grouping is the parameter that says what shares a row.
+func (q *query) grouping() timeline.Grouping {
+	return timeline.Grouping(slices.Index(timeline.Groupings[:], q.choice("by", timeline.Groupings[0], timeline.Groupings[:]...)))
 }
 
 // asStatus maps errors of timelines to statuses.

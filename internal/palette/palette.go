@@ -5,6 +5,7 @@ package palette
 
 import (
 	"fmt"
+	"hash/fnv"
 	"image/color"
 	"math"
 	"slices"
@@ -125,6 +126,32 @@ func Of(name string) color.RGBA {
 		}
 	}
 	return kinds[len(kinds)-1].base
+}
+
+// regionHues and regionTints are how many colours regions have: light ones, on which dark text can be
+// read, so that they are not taken for procedures.
+const (
+	regionHues  = 18
+	regionTints = 2
+)
+
+// Region is the colour of a region that a program names. Regions of other names may have the same.
+func Region(name string) color.RGBA {
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	n := h.Sum32() % (regionHues * regionTints)
+	return pastel(float64(n%regionHues)/regionHues, float64(n/regionHues)/regionTints)
+}
+
+// pastel is a light colour of a hue, from 0 to 1; paler makes it lighter still.
+func pastel(hue, paler float64) color.RGBA {
+	of := func(third float64) uint8 {
+		_, at := math.Modf(hue + third)
+		strong := 1 - min(1, max(0, 6*min(at, 1-at)-1))
+		low := 0.5 + 0.3*paler
+		return uint8(math.Round(255 * (low + (0.93-low)*strong)))
+	}
+	return rgb(of(0), of(2.0/3), of(1.0/3))
 }
 
 // Hex writes a colour as CSS does: "#e4e4e4".

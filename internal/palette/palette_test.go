@@ -38,6 +38,21 @@ func TestColoursOfEventsDiffer(t *testing.T) {
 	}
 }
 
+// Regions have light colours, a name always the same.
+func TestRegions(t *testing.T) {
+	ink := rgb(31, 35, 40)
+	seen := map[color.RGBA]bool{}
+	for i := range 1000 {
+		c := Region(string(rune('a'+i%26)) + string(rune('a'+i/26)))
+		if seen[c] = true; distance(c, ink) < 120 {
+			t.Errorf("%s is dark", Hex(c))
+		}
+	}
+	if len(seen) != regionHues*regionTints || Region("solve") != Region("solve") {
+		t.Errorf("%d colours", len(seen))
+	}
+}
+
 // distance weighs the differences of the parts roughly as people see them.
 func distance(a, b color.RGBA) float64 {
 	d := func(x, y uint8, weight float64) float64 {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/efg-tools/efg/internal/testing/sim"
+	"github.com/efg-tools/efg/internal/testing/testrun"
 )
 
 // The page is tested as people use it: efg records programs, efg view and efg daemon serve
@@ -137,6 +138,34 @@ func (s *stage) trace(run string, c sim.Config) {
 		s.t.Fatal(err)
 	}
 	s.in(s.dir, s.efg, append([]string{"merge", "-o", run + ".efg"}, list...)...)
+}
+
+// script makes a run of ranks with regions in each other, which wait for the last one of them.
+func (s *stage) script(run string, ranks int) {
+	s.t.Helper()
+	script := testrun.NewScript(s.t, ranks)
+	script.Each(func(r *testrun.ScriptRank, rank int) {
+		at := int64(0)
+		call := func(lasts int64, proc string, args testrun.Args) {
+			r.Call(at, at+lasts, proc, args)
+			at += lasts
+		}
+		world := testrun.Args{"comm": "MPI_COMM_WORLD"}
+		for step := range int64(6) {
+			call(1, "efg_region_begin", testrun.Args{"name": "step"})
+			for k, name := range []string{"assembly", "solve", "output"}[:2+step/5] {
+				call(1, "efg_region_begin", testrun.Args{"name": name})
+				at += 2000 + 1000*int64(k) + 10*int64(rank)
+				call(500-10*int64(rank%50), "MPI_Barrier", world)
+				call(1, "efg_region_end", testrun.Args{"name": name})
+			}
+			call(1, "efg_region_end", testrun.Args{"name": "step"})
+			at = (step + 1) * 12_000
+		}
+	})
+	if err := os.WriteFile(s.path(run+".efg"), script.File(), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // copy takes an existing run file that takes long to make.
@@ -281,11 +310,14 @@ func TestPage(t *testing.T) {
 	s.record("delays", "trace", "4", "delays", ".", "30")
 	s.record("nest", "stats", "4", "nest")
 	s.recordWith([]string{"--counters", "page-faults,task-clock"}, "regions", "4", "regions")
+	s.record("named", "trace", "4", "regions")
+	s.script("steps", 64)
+	s.recordWith([]string{"--callpath"}, "paths", "2", "paths")
 	s.record("farm", "off", "5", "farm")
 	s.record("faults", "stats", "4", "faults", "lost")
 	s.spoil("hostile", "jacobi")
 	s.simulate("halo", sim.Config{Program: "halo", Ranks: 1024, Steps: 20, Seed: 1, Stats: true})
 	s.trace("ring", sim.Config{Program: "halo", Ranks: 64, Steps: 12, Seed: 3, Periodic: true})
 	s.copy("huge", "testdata/halo131072.efg") // of bench/simulate -ranks 131072 -steps 5
-	s.browse(setting{Address: s.start("view", "ring.efg", "jacobi.efg", "again.efg", "traced.efg", "delays.efg", "nest.efg", "farm.efg", "faults.efg", "regions.efg", "hostile.efg", "halo.efg", "huge.efg")})
+	s.browse(setting{Address: s.start("view", "ring.efg", "jacobi.efg", "again.efg", "traced.efg", "delays.efg", "nest.efg", "farm.efg", "faults.efg", "regions.efg", "named.efg", "steps.efg", "paths.efg", "hostile.efg", "halo.efg", "huge.efg")})
 }

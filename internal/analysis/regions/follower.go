@@ -34,17 +34,34 @@ func (f *Follower) At(event uint64) int32 {
 	if f == nil {
 		return Outside
 	}
-	for f.next < event && !f.ended {
-		if f.ended = !f.walk.Next(); f.ended {
+	for f.next < event {
+		if _, ok := f.Next(); !ok {
 			break
 		}
-		if a := f.actions[f.walk.Node()]; a != noAction {
-			f.apply(a)
-		}
-		f.next++
 	}
 	return f.stack.top
 }
+
+// Next goes to the next event and returns its node; false if there is none.
+func (f *Follower) Next() (node int, ok bool) {
+	if f.ended = f.ended || !f.walk.Next(); f.ended {
+		return 0, false
+	}
+	if a := f.actions[f.walk.Node()]; a != noAction {
+		f.apply(a)
+	}
+	f.next++
+	return f.walk.Node(), true
+}
+
+// Err is why there is no next event, if that is not the end of the stream.
+func (f *Follower) Err() error { return f.walk.Err() }
+
+// Top is the frame after the last event that was looked at.
+func (f *Follower) Top() int32 { return f.stack.top }
+
+// Depth is the number of regions in which a frame is, with its own.
+func (f *Follower) Depth(frame int32) int { return int(f.stack.frames[frame].Depth) }
 
 // After returns the frame in which an event leaves the thread: see At.
 func (f *Follower) After(event uint64) int32 { return f.At(event + 1) }

@@ -20,7 +20,7 @@ type Frame struct {
 // Limits of what is kept of a thread. A program may begin regions without end, or give each a name of
 // its own; what is begun beyond these limits belongs to the region around it.
 const (
-	maxDepth  = 1 << 8
+	MaxDepth  = 1 << 8 // of regions in each other
 	maxFrames = 1 << 16
 )
 
@@ -76,7 +76,7 @@ func (s *stack) begin(node int, name, event uint64) bool {
 	key := frameKey{s.top, node, name}
 	f, ok := s.known[key]
 	switch {
-	case s.beyond > 0 || !ok && (len(s.frames) == maxFrames || s.frames[s.top].Depth == maxDepth):
+	case s.beyond > 0 || !ok && (len(s.frames) == maxFrames || s.frames[s.top].Depth == MaxDepth):
 		s.beyond++
 		s.lost = true
 		return false

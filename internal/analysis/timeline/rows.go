@@ -18,6 +18,25 @@ const (
 // Groupings are the names of groupings, by number.
 var Groupings = [...]string{"rank", "class", "host"}
 
+// Rows are the numbers of the processes of each row of a view.
+func (t *Timeline) Rows(q Query) ([][]int, error) {
+	if q.Procs == nil {
+		for i := range t.run.Procs {
+			q.Procs = append(q.Procs, i)
+		}
+	}
+	return t.groups(&q)
+}
+
+// First is the number of the first process of each row.
+func (v *View) First() []int {
+	list := make([]int, len(v.procs))
+	for y := range list {
+		list[y] = v.procs[y][0]
+	}
+	return list
+}
+
 // divide decides which processes are in which row.
 func (t *Timeline) divide(v *View, q *Query) error {
 	groups, err := t.groups(q)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/efg-tools/efg/internal/analysis/flows"
 	"github.com/efg-tools/efg/internal/analysis/timeline"
+	"github.com/efg-tools/efg/internal/analysis/visits"
 	"github.com/efg-tools/efg/internal/draw/raster"
 	"github.com/efg-tools/efg/internal/palette"
 	"github.com/efg-tools/efg/internal/units"
@@ -38,6 +39,9 @@ type Picture struct {
 	// Flows are the waits, which are hatched, the messages, which are arrows, and the collective
 	// calls, which are bands, each if there are at most MostArrows. Those of ranks that share a row are not shown. Without them, it is nil.
 	Flows *flows.Flows
+	// Visits are those of the regions that the program names, of the first rank of each row: bands above
+	// its calls, or above all rows if these are too low. nil: there are none.
+	Visits *visits.View
 }
 
 // MostArrows bounds how many messages, and collective calls, are drawn: more would hide what they connect.
@@ -57,6 +61,7 @@ type plotArea struct {
 	Picture
 	cell, line int         // width of a pixel and height of a row
 	rows       map[int]int // rows by rank, of rows with one rank
+	bands      bands
 }
 
 const (
@@ -68,7 +73,8 @@ const (
 )
 
 func newSheet(p Picture) *plotArea {
-	s := &plotArea{p, max(1, sheetWidth/max(p.Width, 1)), max(1, min(mostLine, sheetHeight/max(len(p.Rows), 1))), map[int]int{}}
+	s := &plotArea{Picture: p, cell: max(1, sheetWidth/max(p.Width, 1)), line: max(1, min(mostLine, sheetHeight/max(len(p.Rows), 1))), rows: map[int]int{}}
+	s.layBands()
 	for i, r := range p.Rows {
 		if r.Ranks == 1 && s.line >= leastLine {
 			s.rows[r.First] = i
@@ -162,7 +168,7 @@ func hatch(part image.Rectangle, show func(from, to [2]float64)) {
 
 // size is the size of the whole picture.
 func (s *plotArea) size() (width, height int) {
-	return raster.Left + s.Width*s.cell + 20 + legendWidth, raster.Top + max(len(s.Rows)*s.line, legendStep*(min(len(s.Legend), maxLegend)+3)) + raster.Bottom + 20
+	return raster.Left + s.Width*s.cell + 20 + legendWidth, raster.Top + max(len(s.Rows)*s.line, legendStep*(min(len(s.Legend), maxLegend)+3+s.regionsInLegend())) + raster.Bottom + 20
 }
 
 // stretches calls show for the runs of equal pixels of a row.
@@ -248,6 +254,7 @@ func PNG(w io.Writer, p Picture) error {
 		}
 	}
 	s.waits(func(part image.Rectangle, _ *flows.Wait) { hatched(c, part) })
+	s.visits(func(part image.Rectangle, t *visits.Track, x *visits.Visit) { s.fillBand(c, part, x) })
 	s.collectives(func(part image.Rectangle, _ *flows.Collective) { band(c, part) })
 	s.messages(func(from, to [2]float64, _ *flows.Message) { c.Arrow(s.area(), raster.Ink, from, to, arrowHead) })
 	low := raster.Top + len(v.Rows)*s.line
@@ -261,6 +268,11 @@ func PNG(w io.Writer, p Picture) error {
 		if p == waitingPixel {
 			hatched(c, image.Rect(x, y, x+12, y+12))
 		}
+		c.Text(x+18, y+6, false, text)
+	})
+	s.regionLegend(func(line int, r *visits.Region, text string) {
+		x, y := raster.Left+v.Width*s.cell+20, raster.Top+line*legendStep
+		c.Fill(image.Rect(x, y, x+12, y+12), palette.Region(r.Name()))
 		c.Text(x+18, y+6, false, text)
 	})
 	return png.Encode(w, c)
@@ -322,6 +334,7 @@ func SVG(w io.Writer, p Picture) error {
 		fmt.Fprintf(w, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"url(#waiting)\"><title>%s</title></rect>\n",
 			part.Min.X, part.Min.Y, part.Dx(), part.Dy(), html.EscapeString(waitText(wait)))
 	})
+	s.visits(func(part image.Rectangle, t *visits.Track, x *visits.Visit) { s.svgBand(w, part, t, x) })
 	s.collectives(func(part image.Rectangle, c *flows.Collective) {
 		fmt.Fprintf(w, "<path d=\"M%d %dv%dM%d %dv%d\" stroke=\"#202020\" stroke-dasharray=\"5 3\"/><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\" fill-opacity=\"%.2f\"><title>%s</title></rect>\n",
 			part.Min.X, part.Min.Y, part.Dy(), part.Max.X, part.Min.Y, part.Dy(), part.Min.X, part.Min.Y, part.Dx(), part.Dy(),
@@ -342,6 +355,10 @@ func SVG(w io.Writer, p Picture) error {
 			fill = "url(#waiting)"
 		}
 		fmt.Fprintf(w, "<rect x=\"%d\" y=\"%d\" width=\"12\" height=\"12\" fill=\"%s\"/><text x=\"%d\" y=\"%d\">%s</text>\n", x, y, fill, x+18, y+11, html.EscapeString(text))
+	})
+	s.regionLegend(func(line int, r *visits.Region, text string) {
+		x, y := raster.Left+v.Width*s.cell+20, raster.Top+line*legendStep
+		fmt.Fprintf(w, "<rect x=\"%d\" y=\"%d\" width=\"12\" height=\"12\" fill=\"%s\"/><text x=\"%d\" y=\"%d\">%s</text>\n", x, y, palette.Hex(palette.Region(r.Name())), x+18, y+11, html.EscapeString(text))
 	})
 	_, err := fmt.Fprintln(w, "</svg>")
 	return err

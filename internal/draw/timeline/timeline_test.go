@@ -21,17 +21,17 @@ func TestCollectives(t *testing.T) {
 	for _, count := range []int{1, MostArrows + 1} {
 		f.CollectiveCount = count
 		var picture, svg bytes.Buffer
-		if err := PNG(&picture, Picture{v, f}); err != nil {
+		if err := PNG(&picture, Picture{View: v, Flows: f}); err != nil {
 			t.Fatal(err)
 		}
-		if err := SVG(&svg, Picture{v, f}); err != nil {
+		if err := SVG(&svg, Picture{View: v, Flows: f}); err != nil {
 			t.Fatal(err)
 		}
 		m, err := png.Decode(&picture)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := newSheet(Picture{v, f})
+		s := newSheet(Picture{View: v, Flows: f})
 		for _, c := range []struct {
 			rank, time int
 			shaded     bool

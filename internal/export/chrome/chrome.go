@@ -105,6 +105,9 @@ func (w *writer) arguments(s *slices.Slice) {
 			}
 		}
 	}
+	if s.Path != "" { // of one call
+		w.b = append(append(w.b, `,"path":`...), s.Path...)
+	}
 	w.integer(s.HasPeer, "peer", int64(s.Peer))
 	w.integer(s.HasTag, "tag", s.Tag)
 	w.integer(s.HasCount, "count", s.Count)

@@ -77,3 +77,44 @@ func TestTrace(t *testing.T) {
 		t.Errorf("%d calls too many", len(calls))
 	}
 }
+
+// A call has the path of calls that led to it, as JSON Lines have it.
+func TestCallPaths(t *testing.T) {
+	run := testrun.Timed(t, testrun.Text(t, "../../../efg/runfile/testdata/paths/nested.txt"))
+	job := &export.Job{Run: run, Selection: export.Selection{Thread: -1}}
+	for i := range run.Procs {
+		job.Procs = append(job.Procs, i)
+	}
+	var out bytes.Buffer
+	if _, err := Write(&out, job, 1<<40); err != nil {
+		t.Fatal(err)
+	}
+	var trace struct {
+		TraceEvents []struct {
+			Phase string `json:"ph"`
+			Args  struct{ Path json.RawMessage }
+		}
+	}
+	if err := json.Unmarshal(out.Bytes(), &trace); err != nil {
+		t.Fatal(err)
+	}
+	paths := map[string]int{}
+	for _, e := range trace.TraceEvents {
+		if e.Phase == "X" && e.Args.Path != nil {
+			paths[string(e.Args.Path)]++
+		}
+	}
+	if len(paths) < 2 {
+		t.Errorf("paths %v", paths)
+	}
+	testrun.EachEvent(t, run, func(_ *reconstruct.Process, e *reconstruct.Event) {
+		if path := e.Path(); path != nil {
+			paths[string(reconstruct.AppendJSONPath(nil, path))]--
+		}
+	})
+	for path, n := range paths {
+		if n != 0 {
+			t.Errorf("%d times too often: %s", n, path)
+		}
+	}
+}

@@ -203,6 +203,7 @@ func (w *writer) annotations(e []byte, s *slices.Slice) []byte {
 		e = w.integer(e, "seq", int64(s.Seq))
 		e = w.text(e, "site", s.Site)
 		e = w.text(e, "func", s.Func)
+		e = w.text(e, "path", s.Path)
 		e = w.text(e, "comm", s.Comm)
 		e = w.text(e, "datatype", s.Datatype)
 		e = w.text(e, "error", s.Error)

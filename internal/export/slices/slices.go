@@ -40,6 +40,7 @@ type Slice struct {
 	Calls                              uint64
 	Seq                                uint64 // number of the call in its stream
 	Name, Class, Site, Func, Error     string
+	Path                               string // call path, a JSON array; "" if there is none
 	Comm, Datatype                     string
 	Peer                               int
 	Tag, Count                         int64
@@ -326,7 +327,7 @@ func (w *writer) fill(s *Slice, e *reconstruct.Event, call *analysis.Call, start
 	sent, received, sized := eventrow.Volume(call.Operations)
 	n, names := &w.nodes[e.Node()], w.rebuilt.Names()
 	*s = Slice{
-		Start: start, End: end, Calls: 1, Seq: e.Seq, Name: n.Op, Class: n.Class, Site: n.Site, Func: n.Func, Error: n.Error,
+		Start: start, End: end, Calls: 1, Seq: e.Seq, Name: n.Op, Class: n.Class, Site: n.Site, Func: n.Func, Path: n.Path, Error: n.Error,
 		Comm: n.Object(e, names), Datatype: eventrow.Datatype(call.Operations, names), HasSize: sized, Sent: sent, Received: received,
 		Args: s.Args[:0], Out: s.Out[:0], Begin: s.Begin[:0], Finish: s.Finish[:0],
 	}

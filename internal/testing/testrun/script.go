@@ -220,6 +220,12 @@ func (s *Script) Ends(at int64) { s.ended = scriptBegins + 1000*at }
 // Run makes the run.
 func (s *Script) Run() *runfile.Run {
 	s.tb.Helper()
+	return Decode(s.tb, s.File())
+}
+
+// File makes the run file.
+func (s *Script) File() []byte {
+	s.tb.Helper()
 	var procs []*efg.Process
 	meta := runfile.Meta{Time: runfile.TraceTime(scriptError, 0), Ended: s.ended}
 	for _, r := range s.ranks {
@@ -245,5 +251,5 @@ func (s *Script) Run() *runfile.Run {
 	for _, site := range s.sites {
 		meta.Sites = append(meta.Sites, site)
 	}
-	return Of(s.tb, procs, meta)
+	return Encode(s.tb, procs, meta)
 }

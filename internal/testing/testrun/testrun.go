@@ -127,6 +127,32 @@ func Text(tb testing.TB, path string) []byte {
 	return Encode(tb, file.Procs, file.Meta)
 }
 
+// Timed returns the run of a file without times, whose calls last about 400 ns, 600 ns after the previous
+// one.
+func Timed(tb testing.TB, file []byte) *runfile.Run {
+	tb.Helper()
+	run := Decode(tb, file)
+	var procs []*efg.Process
+	for i := range run.Procs {
+		p, err := run.Process(i)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		ns := uint64(400)
+		err = sim.GiveTimes(p, func() uint64 { return 0 }, func() uint64 {
+			ns = 1000 - ns
+			return ns
+		})
+		if err != nil {
+			tb.Fatal(err)
+		}
+		procs = append(procs, p)
+	}
+	meta := run.Meta
+	meta.Time = runfile.TraceTime(scriptError, 0)
+	return Of(tb, procs, meta)
+}
+
 // EachEvent calls f with the events of a run in order: processes, the streams of each, the
 // events of each.
 func EachEvent(tb testing.TB, run *runfile.Run, f func(p *reconstruct.Process, e *reconstruct.Event)) {

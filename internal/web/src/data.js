@@ -2,6 +2,7 @@
 
 import { createContext } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { siteDepth } from "./route.js";
 
 // Following is what views of a job that goes on stand in: { turn, noted(note) }. When turn
 // changes they ask again; noted is told of each answer. Views of stored runs have none.
@@ -28,7 +29,7 @@ const missing = "this page holds only what was written into it; efg view shows a
 // whatever part of the time is asked for.
 async function bundledAnswer(url) {
   const [path, query] = url.split("?");
-  const whole = path === "v1/runs" || (/\/(timeline|flows)$/.test(path) && !new URLSearchParams(query).has("ranks"));
+  const whole = path === "v1/runs" || (/\/(timeline|flows|timeline\/regions)$/.test(path) && !new URLSearchParams(query).has("ranks"));
   const same = (request) => request === url || (whole && request.split("?")[0] === path);
   const request = Object.keys(bundled.answers).find(same);
   if (!request) throw new Failure(404, missing);
@@ -226,13 +227,18 @@ function drop(pages, n) {
   pages.delete(far);
 }
 
+// pathQuestions are those about callsites, which call paths can tell apart.
+const pathQuestions = new Set(["report", "graph", "loops", "phases", "waits", "flows", "flame", "efficiency", "whatif", "check", "counters", "diff"]);
+
 // address makes the address of a question about a run, or about the list of runs if
-// there is no id.
+// there is no id. Callsites are told apart as the page's address says.
 export function address(id, what, query = {}) {
   const params = new URLSearchParams();
   for (const [k, v] of Object.entries(query)) {
     if (v !== undefined && v !== "" && v !== false) params.set(k, String(v));
   }
+  const depth = id && pathQuestions.has(what) && siteDepth();
+  if (depth) params.set("site_depth", depth);
   const path = ["v1", "runs"];
   if (id) path.push(encodeURIComponent(id));
   if (what) path.push(what);

@@ -20,6 +20,10 @@ function decode(text) {
   }
 }
 
+// siteDepth is by how many calls of their call paths callsites are told apart, 0: whole paths; nothing if the
+// address does not say.
+export const siteDepth = () => parse(location.hash).query.paths?.match(/^\d{1,4}$/)?.[0];
+
 // link makes the address of a view. What is undefined, "" or false in the query is left
 // out.
 export function link(path, query = {}) {

@@ -19,7 +19,7 @@ import { Loops } from "./views/loops.jsx";
 import { Matrix } from "./views/matrix.jsx";
 import { Phases } from "./views/phases.jsx";
 import { Ranks } from "./views/ranks.jsx";
-import { Selection } from "./views/selection.jsx";
+import { Selection, SiteDepth } from "./views/selection.jsx";
 import { Source } from "./views/source.jsx";
 import { reportOf, Summary } from "./views/summary.jsx";
 import { Timeline } from "./views/timeline.jsx";
@@ -51,9 +51,10 @@ function Stored({ id, tab, query }) {
     <Wait on={info}>
       {(run) => (
         <>
-          <p class="command" title={run.command.join(" ")}>{command(run.command)}</p>
+          <p class="command" title={run.command?.join(" ")}>{command(run.command)}</p>
           <Tabs id={id} tab={tab} list={tabs} query={query} />
           <Selection id={id} run={run} query={query} tab={tab} />
+          <SiteDepth run={run} query={query} tab={tab} />
           {View ? <View id={id} run={run} query={query} /> : <p class="problem">{`there is no view ${tab}`}</p>}
         </>
       )}
@@ -84,16 +85,17 @@ function SoFar({ id, tab, query }) {
   if (!View) return <p class="problem">{`there is no view ${tab}`}</p>;
   return (
     <Follow>
-      <Recorded id={id} View={View} query={query} />
+      <Recorded id={id} View={View} tab={tab} query={query} />
     </Follow>
   );
 }
 
-function Recorded({ id, View, query }) {
+function Recorded({ id, View, tab, query }) {
   const info = useStored(address(id, "", { streams: "none" }));
   return <Wait on={info}>{(run) => (
         <>
           <Selection id={id} run={run} query={query} />
+          <SiteDepth run={run} query={query} tab={tab} />
           <View id={id} run={run} query={query} live />
         </>
       )}</Wait>;

@@ -6,9 +6,10 @@ import { change } from "./route.js";
 // parts are those of a selection, by their names in the address:
 //   ranks   as in 0-3,7
 //   time    begin-end in ns, by the clock of a timeline's answer
-//   op      a procedure, site a callsite, loop the number of a loop, comm a communicator
+//   op      a procedure, site a callsite, loop the number of a loop, comm a communicator,
+//   region  a region with those around it, as in step/solve
 // only: tables have only the rows about it.
-const parts = ["op", "site", "ranks", "time", "loop", "comm"];
+const parts = ["op", "site", "ranks", "time", "loop", "comm", "region"];
 const prefix = "s.";
 
 // selectionIn reads the selection in an address's query.
@@ -23,8 +24,8 @@ export function selectionIn(query) {
   return s;
 }
 
-// selectionQuery is the part of a query that is the selection: what other views keep.
-export const selectionQuery = (query) => Object.fromEntries(Object.entries(query).filter(([k]) => k.startsWith(prefix)));
+// selectionQuery is the part of a query that other views keep: the selection, and how callsites are told apart.
+export const selectionQuery = (query) => Object.fromEntries(Object.entries(query).filter(([k]) => k.startsWith(prefix) || k === "paths"));
 
 // asQuery are parts of a selection as a query has them. Those that are undefined are as they were.
 export function asQuery(selected) {
@@ -59,7 +60,7 @@ function spanIn(text) {
 export const hasRank = (ranges, rank) => ranges.some(([a, b]) => a <= rank && rank <= b);
 
 // isSelected reports whether something is about what is selected. place says what it is about: at, calls
-// with op, site or both, of which one must agree; ranks; loop. What only one of both says is not compared.
+// with op, site or both, of which one must agree; ranks; loop; region. What only one of both says is not compared.
 export function isSelected(selection, place) {
   if (!selection.some) return false;
   const held = [];
@@ -67,14 +68,23 @@ export function isSelected(selection, place) {
   if (place.ranks && selection.rankRanges) held.push(place.ranks.some((r) => hasRank(selection.rankRanges, r)));
   if (place.loop !== undefined && selection.loop) held.push(place.loop === selection.loop);
   if (place.comm !== undefined && selection.comm) held.push(place.comm === selection.comm);
+  if (place.region !== undefined && selection.region) held.push(place.region === selection.region);
   return held.length > 0 && held.every(Boolean);
 }
 
 // isCall reports whether a procedure, a callsite, or a procedure at a callsite is the selected one.
 function isCall(selection, call) {
   const both = ["op", "site"].filter((k) => call[k] !== undefined && selection[k]);
-  return both.length > 0 && both.every((k) => call[k] === selection[k]);
+  return both.length > 0 && both.every((k) => (k === "site" ? sameSite(call.site, selection.site) : call[k] === selection[k]));
 }
+
+const caller = " ← ";
+
+// sameSite reports whether two callsites are the same as far as both say what led there.
+export const sameSite = (a, b) => a === b || a.startsWith(b + caller) || b.startsWith(a + caller);
+
+// withoutPath is a callsite without what led there.
+export const withoutPath = (site) => site?.split(caller)[0];
 
 // words name what is selected.
 export function words(selection, begin = 0) {
@@ -85,5 +95,6 @@ export function words(selection, begin = 0) {
   if (selection.span) list.push(["time", "time", `${nanos(selection.span[0] - begin)} to ${nanos(selection.span[1] - begin)}`]);
   if (selection.loop) list.push(["loop", "loop", selection.loop]);
   if (selection.comm) list.push(["comm", "communicator", selection.comm]);
+  if (selection.region) list.push(["region", "region", selection.region]);
   return list;
 }

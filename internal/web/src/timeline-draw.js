@@ -1,7 +1,8 @@
 // How a timeline is drawn: pixels of rows, and over them collective calls, waits, messages, the critical
-// path, and what is selected.
+// path, what is selected, and regions.
 
-import { rangesIn } from "./selection.js";
+import { rangesIn, sameSite } from "./selection.js";
+import { drawRegions } from "./timeline-regions.js";
 import { membersOf, nothing, other, outside, ticks, unread } from "./timeline.js";
 
 export const left = 76, top = 24; // pixels for ranks and times
@@ -127,7 +128,7 @@ function drawSelection(g, style, { view, from, side, rowHeight, selection }, per
     g.strokeStyle = style.getPropertyValue("--ink");
     for (const [rank, , start, end, , site] of view.slices) {
       const row = rows.get(rank);
-      if (row === undefined || view.sites[site] !== selection.site) continue;
+      if (row === undefined || !sameSite(view.sites[site], selection.site)) continue;
       g.strokeRect(x(start) + 0.5, top + row * rowHeight + 1.5, Math.max(1, (end - start) * per - 1), Math.max(1, rowHeight - 3));
     }
   }
@@ -188,6 +189,7 @@ export function draw(canvas, image, state) {
   g.drawImage(image, left + (view.from - from) * per, top, view.width * view.pixel * per, side.height);
   const style = getComputedStyle(document.documentElement);
   drawFlows(g, style, state, per);
+  drawRegions(g, style, state, per);
   g.restore();
   g.fillStyle = style.getPropertyValue("--quiet");
   g.font = "11px system-ui, sans-serif";

@@ -2,6 +2,7 @@
 
 import { bytes, nanos, plural, shortenMiddle } from "./format.js";
 import { left, mostArrows, tickText, top } from "./timeline-draw.js";
+import { visitAt, visitText } from "./timeline-regions.js";
 import { membersOf, nothing, other, outside, unread, untimed } from "./timeline.js";
 
 const mostMembers = 60; // characters of the ranks of a row
@@ -33,6 +34,8 @@ export function pointed(state, { x, y }) {
   const time = from + ((x - left) / side.width) * (to - from);
   const column = Math.floor((time - view.from) / view.pixel);
   if (row < 0 || row >= view.rows.length || column < 0 || column >= view.width || x < left) return "";
+  const visit = visitAt(state, { x, y });
+  if (visit) return visitText(visit, state);
   const [first, last] = view.rows[row];
   const host = state.hosts?.get(first);
   const who = `${first === last ? `rank ${first}` : `ranks ${shortenMiddle(membersOf(view, row), mostMembers)}`}${host ? ` on ${host}` : ""}`;

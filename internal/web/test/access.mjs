@@ -18,6 +18,7 @@ const views = [
   ["#/runs/farm/matrix", "[data-ready=matrix]"],
   ["#/runs/nest/graph?node=n5&open=all", "[data-ready=graph]"],
   ["#/runs/delays/timeline?s.time=300000000-400000000", "canvas[data-path]"],
+  ["#/runs/steps/timeline?s.region=step%2Fsolve", "[data-ready=timeline-regions]"],
   ["#/runs/nest/loops", "[data-table=loops]"],
   ["#/runs/traced/phases", "[data-table=phases]"],
   ["#/runs/faults/check", "[data-table=findings]"],

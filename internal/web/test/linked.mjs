@@ -85,4 +85,23 @@ async function beyond(page) {
   assert.deepEqual([part.from, part.to], [String(half), String(whole.end)]);
 }
 
-export const linkedChecks = { "from a sentence to the source": walk, selection, "a timeline beyond the end": beyond };
+// Callsites are told apart by as much of their call paths as one chooses, in all views.
+async function paths(page) {
+  const sites = (depth, table) => [...new Set(page.document("report", "paths", "--by", "callsite", ...(depth === undefined ? [] : ["--site-depth", depth]))[table].map((r) => r.site))].sort();
+  const shown = async () => [...new Set((await page.table("callsites")).map((r) => r.callsite))].sort();
+  await page.open("#/runs/paths", "[data-ready=summary]");
+  assert.deepEqual(await shown(), sites(undefined, "callsites"));
+  for (const [text, value] of [["2 calls", "2"], ["whole paths", "0"]]) {
+    await page.tab.click(`fieldset label:has-text('${text}')`);
+    await page.settled((v) => location.hash.includes(`paths=${v}`) && document.querySelector("[data-table=callsites]")?.textContent.includes("←"), value);
+    assert.deepEqual(await shown(), sites(value, "callsites"), text);
+  }
+  await page.shot("call-paths");
+  await page.tab.click("nav.tabs a[data-tab=flame]");
+  await page.ready("[data-ready=flame]");
+  assert.match(await page.hash(), /paths=0/);
+  await page.open("#/runs/jacobi", "[data-ready=summary]");
+  assert.equal(await page.tab.locator("fieldset:has-text('callsites by')").count(), 0);
+}
+
+export const linkedChecks = { "call paths": paths, "from a sentence to the source": walk, selection, "a timeline beyond the end": beyond };

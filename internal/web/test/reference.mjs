@@ -16,6 +16,7 @@ const some = 0.02; // part of the pixels that may differ more
 const views = {
   timeline: ["#/runs/ring/timeline", "canvas[data-flows][data-path]"],
   "timeline-part": ["#/runs/ring/timeline?ranks=0-7&s.ranks=2-3", "canvas[data-flows][data-path]"],
+  regions: ["#/runs/steps/timeline?ranks=0-7", "canvas[data-flows][data-lanes]"],
   matrix: ["#/runs/halo/matrix", "[data-ready=matrix]"],
   flame: ["#/runs/ring/flame?of=calls", "[data-ready=flame]"],
   waiting: ["#/runs/ring/waits", ".stack svg"],

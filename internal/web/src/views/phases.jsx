@@ -4,7 +4,7 @@ import { address, useStored } from "../data.js";
 import { byteCell, bytes, grouped, nanos, percent, plural } from "../format.js";
 import { Note, Wait } from "../parts.jsx";
 import { Table } from "../table.jsx";
-import { regionCell, regionName, regionsOf } from "./regions.jsx";
+import { regionAbout, regionCell, regionName, regionSelected, regionsOf } from "./regions.jsx";
 
 export function Phases({ id }) {
   const phases = useStored(address(id, "phases"));
@@ -26,7 +26,7 @@ function Regions({ report }) {
     <>
       <h2>Regions</h2>
       <Note>{`${plural(rows.length - 1, "region")} that the program names; each includes those in it`}</Note>
-      <Table name="regions" caption="regions" rows={rows} columns={regionColumns(rows)} />
+      <Table name="regions" caption="regions" rows={rows} columns={regionColumns(rows)} place={regionAbout} select={regionSelected} />
     </>
   );
 }

@@ -15,6 +15,10 @@ export const regionCell = (r) => (
   <span class="indent" title={regionName(r)} style={{ paddingLeft: `${Math.max(0, r.region.length - 1) * 1.2}em` }}>{r.region.at(-1) ?? regionName(r)}</span>
 );
 
+// regionAbout says what a row about a region is about, regionSelected what a click on it selects.
+export const regionAbout = (r) => (r.region.length ? { region: r.region.join("/") } : {});
+export const regionSelected = (r) => ({ region: r.region.join("/") || undefined });
+
 // RegionParts asks for regions where there are some.
 export function RegionParts({ id }) {
   const report = useStored(regionsOf(id));
@@ -38,7 +42,7 @@ function Parts({ rows: list }) {
     <div data-ready="region-parts">
       <h2>By region</h2>
       <Note>regions that the program names; each includes those in it</Note>
-      <Table name="region-parts" caption="efficiency by region" rows={rows} columns={columns} />
+      <Table name="region-parts" caption="efficiency by region" rows={rows} columns={columns} place={regionAbout} select={regionSelected} />
     </div>
   );
 }

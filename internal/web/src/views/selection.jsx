@@ -1,10 +1,24 @@
 // The selection: what is selected, where it can be seen, and how to let go of it.
 
-import { Check } from "../parts.jsx";
+import { onlyRun } from "../data.js";
+import { Check, Choice } from "../parts.jsx";
 import { change, link } from "../route.js";
 import { nothingSelected, select, selectionIn, selectionQuery, words } from "../selection.js";
 import { tabs } from "../tabs.js";
 import { isTraced } from "./why.jsx";
+
+// withoutSites are views that have no callsites, or those of single calls.
+const withoutSites = ["imbalance", "ranks", "matrix", "timeline", "source", "where"];
+
+const depths = [["1", "last call"], ["2", "2 calls"], ["3", "3"], ["5", "5"], ["0", "whole paths"]];
+
+// SiteDepth chooses how call paths tell callsites apart. A flame graph has whole paths unless one chooses.
+export function SiteDepth({ run, query, tab }) {
+  if (!run.callPath || onlyRun || withoutSites.includes(tab)) return null;
+  const values = tab === "flame" ? depths.toReversed() : depths;
+  const now = query.paths ?? values[0][0];
+  return <Choice label="callsites by" name="paths" value={now} values={[...values, ...(values.some(([v]) => v === now) ? [] : [[now, `${now} calls`]])]} />;
+}
 
 export function Selection({ id, run, query, tab }) {
   const selection = selectionIn(query);
@@ -17,6 +31,8 @@ export function Selection({ id, run, query, tab }) {
     ["flame", {}],
     ["graph", { rank }],
     selection.site && ["source", {}],
+    selection.region && ["phases", {}],
+    selection.region && ["efficiency", {}],
     selection.rankRanges && ["matrix", {}],
   ].filter((l) => l && l[0] !== tab && tabs.some((t) => t.name === l[0]));
   return (

@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { address, useCurrent, useStored } from "../data.js";
 import { grouped, nanos, percent } from "../format.js";
 import { Note, Wait } from "../parts.jsx";
-import { select, selectionIn } from "../selection.js";
+import { select, selectionIn, withoutPath } from "../selection.js";
 import { Table } from "../table.jsx";
 import { opColumn, rowColumns, siteColumn } from "./columns.jsx";
 import { reportOf } from "./summary.jsx";
@@ -15,7 +15,7 @@ export function Source({ id, run, query }) {
   const report = useStored(reportOf(id));
   const [follow] = useFollowing(id, run);
   const waits = useStored(isTraced(run) && follow ? waitsOf(id) : undefined);
-  const source = useCurrent(site ? address(id, "source", { at: site }) : undefined);
+  const source = useCurrent(site ? address(id, "source", { at: withoutPath(site) }) : undefined);
   return (
     <>
       <h2>Source</h2>
@@ -41,7 +41,7 @@ function Sites({ report, site }) {
 }
 
 // lineOf is where a callsite is: "file.c:42".
-export const lineOf = (site) => site?.match(/(\S+:\d+)$/)?.[1];
+export const lineOf = (site) => withoutPath(site)?.match(/(\S+:\d+)$/)?.[1];
 
 // costsBy adds up what calls at a line take, wait, and make others wait.
 function costsBy(report, waits) {

@@ -25,7 +25,7 @@ export function Summary({ id, run, query, live }) {
 }
 
 function Who({ run }) {
-  const programs = run.programs.filter((p) => p !== run.command.join(" "));
+  const programs = (run.programs ?? []).filter((p) => p !== run.command?.join(" "));
   return (
     <Facts
       list={[
@@ -39,7 +39,7 @@ function Who({ run }) {
         ["exit status", run.status || undefined],
         ["program", programs.slice(0, 3).join("; ")],
         ["hosts", run.hosts.length > 4 ? `${grouped(run.hosts.length)}: ${run.hosts.slice(0, 3).join(", ")} …` : run.hosts.join(", ")],
-        ["MPI", run.mpi.map((m) => shorten(m.split(",")[0], 48)).join("; ")],
+        ["MPI", run.mpi?.map((m) => shorten(m.split(",")[0], 48)).join("; ")],
       ]}
     />
   );

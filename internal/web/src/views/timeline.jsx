@@ -10,7 +10,9 @@ import { select, selectionIn } from "../selection.js";
 import { useDark } from "../theme.js";
 import { draw, left, paint, palette, special, top } from "../timeline-draw.js";
 import { callAt, collectiveAt, flowsText, follow, messageAt, pointed, read } from "../timeline-place.js";
+import { lanesIn, regionPath, visitAt } from "../timeline-regions.js";
 import { arranged, decode, looked, membersOf, nothing, other, outside, stretch, unread, within } from "../timeline.js";
+import { Regions, Strip, useVisits } from "./timeline-regions.jsx";
 import { isTraced, waitsOf } from "./why.jsx";
 
 const tallest = 200; // pixels of a row
@@ -50,6 +52,7 @@ function Traced({ id, run, query }) {
   const steps = useSteps(asked, answer);
   const follows = !query.plain && clock === "corrected" && run.events <= mostFollowed && answer.data?.complete;
   const flows = useStored(follows ? address(id, "flows", { ...spanOf(asked), ranks, most: mostFlows }) : undefined).last;
+  const visits = useVisits(id, !query.plain && answer.data, { ranks, rows, by: query.order === "class" ? "class" : undefined, clock: clock === "raw" ? clock : undefined });
   const path = useStored(follows && isTraced(run) ? waitsOf(id) : undefined).data?.path;
   return (
     <>
@@ -65,7 +68,7 @@ function Traced({ id, run, query }) {
       <div ref={box} class="timeline">
         {failed && <Problem text={failed} />}
         {!failed && !view && <Note>loading …</Note>}
-        {!failed && view && <Shown view={view} hosts={order.hosts} room={room} query={query} ready={asked === wanted && !answer.loading} steps={steps} flows={follows ? flows : undefined} path={follows ? path : undefined} />}
+        {!failed && view && <Shown view={view} hosts={order.hosts} room={room} query={query} ready={asked === wanted && !answer.loading} steps={steps} flows={follows ? flows : undefined} path={follows ? path : undefined} visits={query.plain ? undefined : visits} />}
       </div>
     </>
   );
@@ -151,10 +154,11 @@ function useSteps(url, answer) {
   return { part, running: Boolean(view) && !view.complete && !stopped, stop: () => setStopped(true), goOn };
 }
 
-function Shown({ view, hosts, room, query, ready, steps, flows, path }) {
+function Shown({ view, hosts, room, query, ready, steps, flows, path, visits }) {
   const dark = useDark();
   const canvas = useRef();
   const [at, setAt] = useState(null);
+  const [inStrip, setInStrip] = useState();
   const [from, to] = stretch(query.from, query.to, view);
   const selection = selectionIn(query);
   const only = query.only ?? (view.legend.some((p) => p.op === selection.op) ? selection.op : undefined);
@@ -162,21 +166,23 @@ function Shown({ view, hosts, room, query, ready, steps, flows, path }) {
   const rowHeight = Math.max(1, Math.min(tallest, Math.floor(Math.max(400, innerHeight - around) / view.rows.length)));
   const side = { width: room, height: rowHeight * view.rows.length };
   const [chosen, setChosen] = useState([]); // places, { rank, time }: the last one is chosen, the others were
-  const state = { view, hosts, from, to, side, rowHeight, flows: useMemo(() => read(flows), [flows]), chosen, setChosen, selection, path };
+  const state = { view, hosts, from, to, side, rowHeight, flows: useMemo(() => read(flows), [flows]), chosen, setChosen, selection, path, visits, lanes: lanesIn(visits, rowHeight) };
   const latest = useRef(state);
   latest.current = state;
-  useEffect(() => draw(canvas.current, image, state), [image, from, to, room, rowHeight, flows, path, chosen, hosts, JSON.stringify(selection)]);
+  useEffect(() => draw(canvas.current, image, state), [image, from, to, room, rowHeight, flows, path, visits, chosen, hosts, JSON.stringify(selection)]);
   useEffect(() => handle(canvas.current, latest, setAt), []);
   return (
     <>
+      {visits && !state.lanes && <Strip state={state} setText={setInStrip} />}
       <canvas
         ref={canvas} tabIndex={0} role="img" data-ready={ready ? "timeline" : undefined} data-left={left} data-top={top} data-row={rowHeight} data-from={from} data-to={to}
-        data-flows={flows ? `${flows.messages.length} ${flows.waits.length}` : undefined} data-path={path?.segments.length} data-chosen={chosen.length ? `${chosen.at(-1).rank} ${chosen.at(-1).time}` : undefined}
+        data-flows={flows ? `${flows.messages.length} ${flows.waits.length}` : undefined} data-path={path?.segments.length} data-lanes={state.lanes && `${state.lanes.count} ${state.lanes.height}`} data-chosen={chosen.length ? `${chosen.at(-1).rank} ${chosen.at(-1).time}` : undefined}
         aria-label={`what ${plural(view.rows.length, "row")} of ranks did from ${nanos(from)} to ${nanos(to)} after the run began; arrows move, plus and minus zoom, Enter goes to what is waited for`}
       />
-      <output class="hover" aria-live="polite">{at ? pointed(state, at) : `${nanos(to - from)} of ${nanos(view.end - view.begin)}; a pixel is ${nanos(view.pixel)}${flowsText(state.flows)}${path ? "; the line is the critical path" : ""}`}</output>
+      <output class="hover" aria-live="polite">{inStrip ?? (at ? pointed(state, at) : `${nanos(to - from)} of ${nanos(view.end - view.begin)}; a pixel is ${nanos(view.pixel)}${flowsText(state.flows)}${path ? "; the line is the critical path" : ""}`)}</output>
       {!view.complete && <Steps steps={steps} />}
       <Legend view={view} dark={dark} only={only} picked={query.only} />
+      {visits && <Regions visits={visits} />}
     </>
   );
 }
@@ -239,6 +245,8 @@ function handle(canvas, latest, setAt) {
   on("click", (e) => {
     if (dragged) return;
     const { view, rowHeight, setChosen } = latest.current;
+    const visit = visitAt(latest.current, { x: e.offsetX, y: e.offsetY });
+    if (visit) return select({ region: regionPath(visit.region) });
     const y = Math.floor((e.offsetY - top) / rowHeight);
     const row = view.rows[y];
     const single = row && row[0] === row[1];
