@@ -122,6 +122,13 @@ type Proc struct {
 // launcher than about the program: analyses show it apart.
 func (p *Proc) Setup() bool { return p.Begins || p.Ends }
 
+// OnlyFlag reports whether the procedure is a poll whose only outcome is whether something has happened,
+// other than that requests are complete: a partition has arrived, an epoch has ended.
+func (p *Proc) OnlyFlag() bool {
+	r := &p.Roles
+	return p.Poll && r.Flag != 0 && r.Source == 0 && p.Completes == "" && p.Peeks == ""
+}
+
 // Annotates reports whether the procedure is not one of MPI, but one by which programs say what they
 // do; p may be nil.
 func (p *Proc) Annotates() bool { return p != nil && p.Class == Annotation }

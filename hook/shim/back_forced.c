@@ -10,18 +10,10 @@
 
 #include <sched.h>
 #include <stdio.h>
-#include <time.h>
 
 enum { SPINS = 64, LOOKS = 256, PATIENCE = 10 };
 
-/* Waiting in a call. */
-typedef struct waiting {
-    bk_thread *b;
-    unsigned turns;
-    time_t since;            /* 0: not known yet; -1: reported */
-} waiting;
-
-static bk_cold void report_wait(waiting *x)
+static bk_cold void report_wait(bk_waiting *x)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -32,7 +24,7 @@ static bk_cold void report_wait(waiting *x)
 }
 
 /* Reports whether to wait on: not if the run has gone on free. */
-static bool wait_on(waiting *x)
+static bool wait_on(bk_waiting *x)
 {
     if (++x->turns > SPINS) sched_yield();
     if (x->turns % LOOKS == 0) report_wait(x);
@@ -64,7 +56,7 @@ static int index_of(const bk_thread *b, int position)
 static bool await_message(bk_thread *b, MPI_Comm comm, int source, int tag)
 {
     int there = 0;
-    waiting x = { .b = b };
+    bk_waiting x = { .b = b };
     while (PMPI_Iprobe(source, tag, comm, &there, MPI_STATUS_IGNORE) == MPI_SUCCESS && !there)
         if (!wait_on(&x)) return false;
     return true;
@@ -97,13 +89,30 @@ bool bk_replay_source(bk_thread *b, MPI_Comm comm, enum bk_replay_receive how, i
     return false;
 }
 
+/* ---- other polls ---- */
+
+bool bk_replay_poll(bk_waiting *x, void *flag, int *rc)
+{
+    uint64_t v = bk_turn_value(x->b->turn);
+    x->until_found = v >= RPL_FOUND;
+    if (v != RPL_NOTHING) return false;
+    set_flag(flag, false);
+    *rc = MPI_SUCCESS;
+    return true;
+}
+
+bool bk_replay_again(bk_waiting *x, const void *flag, int rc)
+{
+    return x->until_found && rc == MPI_SUCCESS && !*(const int *)flag && wait_on(x);
+}
+
 /* ---- one request ---- */
 
 /* Waits for a request; false if the run goes on free. peek: it stays. */
 static bool complete(bk_thread *b, MPI_Request *r, bool peek, MPI_Status *status, int *rc)
 {
     int done = 0;
-    waiting x = { .b = b };
+    bk_waiting x = { .b = b };
     for (;;) {
         *rc = peek ? PMPI_Request_get_status(*r, &done, status) : PMPI_Test(r, &done, status);
         if (*rc != MPI_SUCCESS || done) return true;
@@ -297,7 +306,7 @@ bool bk_replay_some(bk_thread *b, const bk_many *m, bool polls, void *outcount, 
 static bool complete_all(bk_thread *b, int64_t n, MPI_Request *r, MPI_Status *statuses, int *rc)
 {
     int done = 0;
-    waiting x = { .b = b };
+    bk_waiting x = { .b = b };
     for (;;) {
         *rc = PMPI_Testall((int)n, r, &done, statuses);
         if (*rc != MPI_SUCCESS || done) return true;

@@ -9,6 +9,8 @@
 
 #include "back_complete.h"
 
+#include <time.h>
+
 #pragma GCC visibility push(hidden)
 
 /* After the process learned its rank; maps the file of the replay, if there is one. */
@@ -27,6 +29,17 @@ bool bk_replay_source(bk_thread *b, MPI_Comm comm, enum bk_replay_receive how, i
 /* A persistent receive was made. descriptor: of the array at buf, or NULL. */
 void bk_replay_prepared(bk_thread *b, MPI_Request request, const void *buf, const void *descriptor, int64_t count,
                         MPI_Datatype type, int source, int tag, MPI_Comm comm);
+/* Waiting in a call. */
+typedef struct bk_waiting {
+    bk_thread *b;
+    unsigned turns;
+    time_t since;            /* 0: not known yet; -1: reported */
+    bool until_found;        /* the recorded poll found something */
+} bk_waiting;
+/* A poll of other things than requests that complete. If it returns false, the call
+ * is made until bk_replay_again does. */
+bool bk_replay_poll(bk_waiting *x, void *flag, int *rc);
+bool bk_replay_again(bk_waiting *x, const void *flag, int rc);
 /* The others return true if they have made the call, with its result in rc. */
 bool bk_replay_any(bk_thread *b, const bk_many *m, void *index, void *flag, void *status, int *rc);
 bool bk_replay_some(bk_thread *b, const bk_many *m, bool polls, void *outcount, void *indices,

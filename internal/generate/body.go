@@ -8,9 +8,10 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// stmt is a call, or a loop if it has a body.
+// stmt is a call, a loop if it has a body, or the call of a function of the program.
 type stmt struct {
-	node  int
+	node  int // of the process's graph; after callsOf, a call of the program
+	part  int // the number of the function, from 1 on
 	times uint64
 	body  []stmt
 }
@@ -158,7 +159,7 @@ func (f *folder) roll(list []stmt, period int) []stmt {
 
 func equalBodies(a, b []stmt) bool {
 	return slices.EqualFunc(a, b, func(x, y stmt) bool {
-		return x.node == y.node && x.times == y.times && (x.body == nil) == (y.body == nil) && equalBodies(x.body, y.body)
+		return x.node == y.node && x.part == y.part && x.times == y.times && (x.body == nil) == (y.body == nil) && equalBodies(x.body, y.body)
 	})
 }
 

@@ -2,6 +2,7 @@ package generate
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/efg-tools/efg/signature"
 )
@@ -29,9 +30,9 @@ func (n *node) owns(word int) bool {
 	return n.slot != 0 || n.proc.Accesses() || n.proc.Split != ""
 }
 
-// poolKey is a buffer of its own of a node's calls.
+// poolKey is a buffer of its own of a call.
 type poolKey struct {
-	node *node
+	call *call
 	word int
 }
 
@@ -50,42 +51,54 @@ func (e *emitter) layOut() {
 			}
 		}
 	}
-	for _, c := range e.classes {
-		at := int64(0)
-		for _, n := range c.like().list() {
-			for i := range n.values {
-				if _, ok := n.spans[i]; ok && n.owns(i) {
-					s := e.ownSpan(c, n.number, i)
-					e.pool[poolKey{n, i}] = at - s.low
-					at += (s.high - s.low) * e.slots(c, n)
-				}
+	ends := map[*process]int64{} // of the buffers that a process has already
+	for _, c := range e.all {
+		n := c.like()
+		for i := range n.values {
+			if _, ok := n.spans[i]; !ok || !n.owns(i) {
+				continue
 			}
+			at := int64(0)
+			for _, p := range c.procs {
+				at = max(at, ends[p])
+			}
+			s := c.span(i)
+			e.pool[poolKey{c, i}] = at - s.low
+			at += (s.high - s.low) * c.slots()
+			for _, p := range c.procs {
+				ends[p] = at
+			}
+			e.pooled = max(e.pooled, at)
 		}
-		e.pooled = max(e.pooled, at)
 	}
 }
 
-// ownSpan is what a buffer that a node's calls own needs on any rank of the class.
-func (e *emitter) ownSpan(c *class, number, word int) span {
+// span is what a buffer that the call owns needs on any rank.
+func (c *call) span(word int) span {
 	s := span{}
-	for _, p := range c.procs {
-		s = s.union(p.nodes[number].spans[word].rounded())
+	for _, n := range c.nodes {
+		s = s.union(n.spans[word].rounded())
 	}
 	return s
 }
 
-// slots is the number of requests that a node has at the same time.
-func (e *emitter) slots(c *class, n *node) int64 {
-	if n.slot == 0 {
+// slots is the number of requests that a rank has at the same time.
+func (c *call) slots() int64 {
+	if c.like().slot == 0 {
 		return 1
 	}
 	most := uint64(1)
-	for _, p := range c.procs {
-		if b := p.handles.blocks[signature.ID{Thread: n.thread, Node: uint32(n.number)}.Word()]; b != nil {
+	for i, n := range c.nodes {
+		if b := n.block(c.procs[i]); b != nil {
 			most = max(most, b.slots)
 		}
 	}
 	return int64(most)
+}
+
+// block are the requests of a node.
+func (n *node) block(p *process) *block {
+	return p.handles.blocks[signature.ID{Thread: n.thread, Node: uint32(n.number)}.Word()]
 }
 
 // buffer is the address of a buffer.
@@ -123,14 +136,24 @@ func offset(name string, bytes int64) string {
 func (e *emitter) own(word int) string {
 	n := e.node
 	e.needs["pool"] = true
-	at := e.pool[poolKey{n, word}]
-	if e.slots(e.class, n) == 1 {
+	at := e.pool[poolKey{e.call, word}]
+	if e.call.slots() == 1 {
 		return offset("pool", at)
 	}
-	s := e.ownSpan(e.class, n.number, word)
+	s := e.call.span(word)
 	slot := e.number(signature.Req, n.slot)
-	base := e.class.like().handles.blocks[signature.ID{Thread: n.thread, Node: uint32(n.number)}.Word()].base
+	bases := make([]*value, len(e.call.nodes))
+	for i, n := range e.call.nodes {
+		bases[i] = &value{series: series{{Count: 1}}}
+		if b := n.block(e.call.procs[i]); b != nil {
+			bases[i].series[0].Value = b.base
+		}
+	}
+	base := e.scalar("first_request", "int", bases, func(w uint64) string { return fmt.Sprint(w) })
 	e.needs["slot"] = true
 	e.pre = append(e.pre, fmt.Sprintf("slot = %s;", slot))
-	return fmt.Sprintf("%s + %d * (slot - %d)", offset("pool", at), s.high-s.low, base)
+	if strings.Contains(base, " ") {
+		base = "(" + base + ")"
+	}
+	return fmt.Sprintf("%s + %d * (slot - %s)", offset("pool", at), s.high-s.low, base)
 }

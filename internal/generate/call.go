@@ -8,12 +8,20 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// call writes the call of the current node.
-func (e *emitter) call(number int) {
-	e.node = e.class.like().nodes[number]
+// written is the text of a call.
+type written struct {
+	statements []string
+	function   string // the name of a function that has them; "": they are written where the call is made
+	// alone: they are no part of a longer function
+	alone bool
+}
+
+// write writes a call.
+func (e *emitter) write(c *call) written {
+	e.call, e.node = c, c.like()
 	n := e.node
-	e.pre, e.post, e.tick = nil, nil, false
-	if ns := e.gap(number); ns > 0 {
+	e.pre, e.post, e.tick, e.declares = nil, nil, false, false
+	if ns := e.gap(); ns > 0 {
 		e.needs["compute"] = true
 		e.pre = append(e.pre, fmt.Sprintf("compute(%s);", seconds(ns)))
 	}
@@ -54,13 +62,19 @@ func (e *emitter) call(number int) {
 		e.post = append(e.post, e.counter()+"++;")
 		fmt.Fprintf(&e.tables, "static int %s;\n", e.counter())
 	}
-	for _, s := range e.pre {
-		e.line(s)
+	return written{
+		statements: slices.Concat(e.pre, []string{text + ";"}, e.post),
+		alone:      n.left() || e.declares, // compilers warn of variables next to setjmp
 	}
-	e.line(text + ";")
-	for _, s := range e.post {
-		e.line(s)
+}
+
+// size is the number of lines of a call that is written where it is made.
+func (w *written) size() int {
+	n := 0
+	for _, s := range w.statements {
+		n += len(broken(s, 1))
 	}
+	return n
 }
 
 // repeats reports whether a call is a poll that is repeated until it finds something.
@@ -73,8 +87,16 @@ func (n *node) left() bool {
 
 // line writes a line of the current function, broken where it is too long.
 func (e *emitter) line(s string) {
+	for _, l := range broken(s, e.depth) {
+		e.body.WriteString(l + "\n")
+	}
+}
+
+// broken are the lines of a statement.
+func broken(s string, depth int) []string {
 	const width = 100
-	indent := strings.Repeat("    ", e.depth)
+	var lines []string
+	indent := strings.Repeat("    ", depth)
 	for first := true; s != ""; first = false {
 		room := width - len(indent)
 		cut := len(s)
@@ -85,12 +107,13 @@ func (e *emitter) line(s string) {
 				cut = k + 2
 			}
 		}
-		e.body.WriteString(indent + strings.TrimRight(s[:cut], " ") + "\n")
+		lines = append(lines, indent+strings.TrimRight(s[:cut], " "))
 		s = s[cut:]
 		if first {
 			indent += "    "
 		}
 	}
+	return lines
 }
 
 // words are the words of a parameter: as an argument, and as a result.
@@ -181,7 +204,12 @@ func made(p *process, kind signature.Kind) map[uint64]int {
 	m := map[uint64]int{}
 	for _, n := range p.list() {
 		for i := range n.values {
-			if q := n.param(i); q == nil || q.Kind != kind || q.Dir != signature.Out || q.Len != nil {
+			q := n.param(i)
+			if q == nil || q.Kind != kind || q.Dir != signature.Out {
+				continue
+			}
+			if q.Len != nil { // equal to handles that there are
+				n.values[i].each(func(w uint64) { m[w] += 2 })
 				continue
 			}
 			for _, r := range n.values[i].series {
@@ -249,7 +277,7 @@ func (e *emitter) statuses() string {
 
 // str is a string, or an array of them.
 func (e *emitter) str(q *signature.Param, word int) string {
-	p := e.class.like()
+	p := e.call.procs[0]
 	text := func(w uint64) string {
 		if special(w) {
 			return "NULL"
@@ -283,7 +311,7 @@ func (e *emitter) strings(name string, list []*value) string {
 	index := map[string]uint64{}
 	numbered := make([]*value, len(list))
 	for i, v := range list {
-		p := e.class.procs[i]
+		p := e.call.procs[i]
 		s, _ := v.series.mappedEach(func(w uint64) (uint64, error) {
 			t := literal(p.strings[w])
 			k, ok := index[t]
@@ -304,6 +332,38 @@ func (e *emitter) strings(name string, list []*value) string {
 func (e *emitter) filled(q *signature.Param, word int) string {
 	n := e.node
 	most := int64(1)
+	for _, n := range e.call.nodes {
+		most = max(most, n.longestFilled())
+	}
+	if q.Kind.Handle() {
+		return e.taken(q.Kind, word, int(most))
+	}
+	if n.ctype(q) != "int" || q.Kind == signature.Weights {
+		return fmt.Sprintf("(%s[%d]){0}", n.ctype(q), most)
+	}
+	e.needs["scratch"] = true
+	e.scratch = max(e.scratch, most)
+	return "scratch"
+}
+
+// taken is an array in which a call returns handles, which then become variables of the program.
+func (e *emitter) taken(kind signature.Kind, word, most int) string {
+	t := handleTypes[kind]
+	list := e.positions(word)
+	if longest(list) == 0 {
+		return fmt.Sprintf("(%s[%d]){0}", t.ctype, most)
+	}
+	e.needs["keep "+t.name] = true
+	e.needs["take "+t.name] = true
+	e.taking = max(e.taking, most)
+	q := &signature.Param{Name: t.name + "s", Kind: signature.Num, Small: signature.Int, Large: signature.Int, Len: e.node.param(word).Len}
+	e.post = append(e.post, fmt.Sprintf("take_%s(%s, %s);", t.name, e.lengths(list), e.arrays(q, list)))
+	return "taken_" + t.name
+}
+
+// longestFilled is at least the length of the arrays that calls fill.
+func (n *node) longestFilled() int64 {
+	most := int64(1)
 	for i := range n.values {
 		if p := n.param(i); p != nil && p.Len == nil && p.Kind == signature.Num && !n.proc.Words[i].Out {
 			most = max(most, n.values[i].largest())
@@ -312,15 +372,7 @@ func (e *emitter) filled(q *signature.Param, word int) string {
 			most = max(most, int64(len(v)))
 		}
 	}
-	if q.Kind.Handle() {
-		return fmt.Sprintf("(%s[%d]){0}", handleTypes[q.Kind].ctype, most)
-	}
-	if n.ctype(q) != "int" || q.Kind == signature.Weights {
-		return fmt.Sprintf("(%s[%d]){0}", n.ctype(q), most)
-	}
-	e.needs["scratch"] = true
-	e.scratch = max(e.scratch, most)
-	return "scratch"
+	return most
 }
 
 // triples reports whether an array's type in C is int[][3].
@@ -398,8 +450,10 @@ func (e *emitter) arrays(q *signature.Param, list []*value) string {
 		})
 		at[i] = &value{series: s}
 	}
-	if len(elems) == 0 {
-		elems = []string{"0"}
+	if q.Kind.Handle() || len(elems) == 0 {
+		for range max(longest(list), 1) { // so many are read from wherever a shorter one begins
+			elems = append(elems, "0")
+		}
 	}
 	offset := e.scalar(q.Name, "int", at, func(w uint64) string { return fmt.Sprint(w) })
 	if q.Kind.Handle() {
@@ -442,7 +496,7 @@ func (e *emitter) requests(word int) string {
 		}
 		return "NULL"
 	}
-	if elems, ok := list[0].vec(); ok && alike(list) && consecutive(elems) && !e.anySame() {
+	if elems, ok := list[0].vec(); ok && alike(list) && consecutive(elems) && !e.call.anyContinues() {
 		if len(elems) == 0 {
 			return "request"
 		}
@@ -454,18 +508,8 @@ func (e *emitter) requests(word int) string {
 	e.needs["gather"] = true
 	e.post = append(e.post, "scatter();")
 	count := "0"
-	if list, at := e.values(word), e.node.proc.Roles.Requests; at != 0 {
-		lengths := make([]*value, len(list))
-		for i, v := range list {
-			s, _ := v.series.mappedEach(func(w uint64) (uint64, error) {
-				if special(w) {
-					return 0, nil
-				}
-				return uint64(len(v.vecs[w])), nil
-			})
-			lengths[i] = &value{series: s}
-		}
-		count = e.scalar("length", "int", lengths, func(w uint64) string { return fmt.Sprint(w) })
+	if e.node.proc.Roles.Requests != 0 {
+		count = e.lengths(list)
 		e.scratch = max(e.scratch, int64(longest(list)))
 	}
 	q := e.node.param(word)
@@ -473,7 +517,22 @@ func (e *emitter) requests(word int) string {
 	return "gather(" + count + ", " + at + ")"
 }
 
-// positions are the arrays of requests as numbers, -1 for none.
+// lengths is the expression of the lengths of arrays.
+func (e *emitter) lengths(list []*value) string {
+	lengths := make([]*value, len(list))
+	for i, v := range list {
+		s, _ := v.series.mappedEach(func(w uint64) (uint64, error) {
+			if special(w) {
+				return 0, nil
+			}
+			return uint64(len(v.vecs[w])), nil
+		})
+		lengths[i] = &value{series: s}
+	}
+	return e.scalar("length", "int", lengths, func(w uint64) string { return fmt.Sprint(w) })
+}
+
+// positions are arrays of handles as numbers of variables, -1 for constants.
 func (e *emitter) positions(word int) []*value {
 	list := e.values(word)
 	out := make([]*value, len(list))
@@ -500,9 +559,4 @@ func consecutive(elems []uint64) bool {
 		}
 	}
 	return true
-}
-
-// anySame reports whether calls of the class continue with the array of an earlier one.
-func (e *emitter) anySame() bool {
-	return slices.ContainsFunc(e.class.like().list(), (*node).continues)
 }

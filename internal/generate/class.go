@@ -12,6 +12,7 @@ import (
 type class struct {
 	procs []*process // in the order of their ranks
 	name  string
+	body  []stmt // in terms of the program's calls
 }
 
 // like is the process that shows what all do.
@@ -31,27 +32,12 @@ func classes(procs []*process) []*class {
 		}
 		c.procs = append(c.procs, p)
 	}
-	for _, c := range list {
-		c.name = c.function(len(procs))
-	}
 	return list
 }
 
 // shape is equal for processes of one class.
 func (p *process) shape() uint64 {
-	var key []uint64
-	var add func(body []stmt)
-	add = func(body []stmt) {
-		key = append(key, uint64(len(body)))
-		for i := range body {
-			s := &body[i]
-			key = append(key, uint64(s.node), s.times)
-			if s.body != nil {
-				add(s.body)
-			}
-		}
-	}
-	add(p.body)
+	key := bodyKey(nil, p.body)
 	for _, n := range p.list() {
 		key = append(key, uint64(n.number), uint64(n.header))
 		for i := range n.values {
@@ -59,6 +45,19 @@ func (p *process) shape() uint64 {
 		}
 	}
 	return signature.Hash(key...)
+}
+
+// bodyKey appends what is equal for equal bodies.
+func bodyKey(key []uint64, body []stmt) []uint64 {
+	key = append(key, uint64(len(body)))
+	for i := range body {
+		s := &body[i]
+		key = append(key, uint64(s.node), s.times)
+		if s.body != nil {
+			key = bodyKey(key, s.body)
+		}
+	}
+	return key
 }
 
 // absence tells arguments that decide how a call is written: those that are absent, constants in

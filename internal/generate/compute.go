@@ -5,14 +5,13 @@ import "strconv"
 // leastGap is the shortest computation that is reproduced, ns.
 const leastGap = 100
 
-// gap is how long the program computes before the calls of a node, on average over the ranks of
-// the class, ns.
-func (e *emitter) gap(number int) float64 {
+// gap is how long the program computes before the call, on average over its ranks, ns.
+func (e *emitter) gap() float64 {
 	sum := 0.0
-	for _, p := range e.class.procs {
-		sum += p.nodes[number].gap
+	for _, n := range e.call.nodes {
+		sum += n.gap
 	}
-	ns := sum / float64(len(e.class.procs)) * e.opt.Compute
+	ns := sum / float64(len(e.call.nodes)) * e.opt.Compute
 	if ns < leastGap || e.node.proc.Begins {
 		return 0
 	}

@@ -17,8 +17,13 @@ type emitter struct {
 	recorded string // on how many ranks, if not on world
 	procs    []*process
 	classes  []*class
+	all      []*call
+	first    *call        // initializes MPI in all processes; nil: these differ
+	parts    [][]stmt     // functions for sequences that recur
+	written  []written    // the text of each call
 	tables   bytes.Buffer // file-scope tables
 	needs    map[string]bool
+	taking   int                                  // the most handles that a call returns in an array
 	picked   int                                  // the most handles of an array that is picked
 	counts   map[signature.Kind]uint64            // handles, without extras
 	extras   map[signature.Kind]map[uint64]uint64 // numbers of constants that take the place of a handle
@@ -32,47 +37,47 @@ type emitter struct {
 	fileOf   map[string]uint64 // numbers of files, by recorded name
 	used     map[string]bool
 
-	class *class
-	node  *node
+	call  *call
+	node  *node // the one that shows how the call is written
 	depth int
 	body  *bytes.Buffer
 	pre   []string // statements before the call
 	post  []string // and after it
 	tick  bool     // the call uses its visit counter
+	// declares: the statements declare a variable
+	declares bool
 }
 
-func newEmitter(procs []*process, opt *Options) (*emitter, error) {
-	var place *grid
-	recorded := ""
-	if opt.Ranks != nil {
-		recorded = fmt.Sprintf(", recorded on %d", len(procs))
-		var err error
-		if procs, place, err = scaled(procs, opt.Ranks); err != nil {
-			return nil, err
-		}
-	}
-	e := &emitter{place: place, recorded: recorded, opt: opt, procs: procs, world: len(procs), classes: classes(procs), needs: map[string]bool{},
+// newEmitter returns the emitter of the program of processes. shared: classes of processes have calls in common.
+func newEmitter(procs []*process, place *grid, opt *Options, shared bool) *emitter {
+	e := &emitter{place: place, opt: opt, procs: procs, world: len(procs), classes: classes(procs), needs: map[string]bool{},
 		counts: map[signature.Kind]uint64{}, extras: map[signature.Kind]map[uint64]uint64{}, tableOf: map[string]string{},
 		pool: map[poolKey]int64{}, used: map[string]bool{}}
+	e.all = callsOf(e.classes, shared)
+	e.classes = joined(e.classes)
+	e.first = e.begin()
+	for _, c := range e.classes {
+		c.name = c.function(e.world)
+	}
 	for _, p := range procs {
 		for kind, n := range p.handles.counts {
 			e.counts[kind] = max(e.counts[kind], n)
 		}
 	}
 	e.numberFiles()
-	return e, nil
+	return e
 }
 
-// values are the values of a word on all ranks of the class.
+// values are the values of a word on all ranks of the call.
 func (e *emitter) values(word int) []*value {
-	list := make([]*value, len(e.class.procs))
-	for i, p := range e.class.procs {
-		list[i] = &p.nodes[e.node.number].values[word]
+	list := make([]*value, len(e.call.nodes))
+	for i, n := range e.call.nodes {
+		list[i] = &n.values[word]
 	}
 	return list
 }
 
-// alike reports whether all ranks of the class have one value.
+// alike reports whether all ranks of the call have one value.
 func alike(list []*value) bool {
 	for _, v := range list[1:] {
 		if !v.equal(list[0]) {
@@ -153,7 +158,7 @@ func (e *emitter) scalar(name, ctype string, list []*value, text func(uint64) st
 	for i := range elems {
 		elems[i] = "0"
 	}
-	for i, p := range e.class.procs {
+	for i, p := range e.call.procs {
 		elems[p.rank] = text(words[i])
 	}
 	return e.table("const "+ctype, name+"_of", elems) + "[rank]"
@@ -165,7 +170,7 @@ func (e *emitter) byDistance(words []uint64) (string, bool) {
 		return "", false
 	}
 	size := int64(e.world)
-	distance := func(i int) int64 { return int64(words[i]) - int64(e.class.procs[i].rank) }
+	distance := func(i int) int64 { return int64(words[i]) - int64(e.call.procs[i].rank) }
 	plain, around := true, true
 	first := (distance(0)%size + size) % size
 	for i, w := range words {
@@ -195,7 +200,7 @@ func (e *emitter) neighbour(list []*value) (string, bool) {
 		if !ok {
 			return "", false
 		}
-		words[i], ranks[i] = w, e.class.procs[i].rank
+		words[i], ranks[i] = w, e.call.procs[i].rank
 	}
 	if _, simple := e.byDistance(words); simple || equal(words) {
 		return "", false
@@ -245,6 +250,7 @@ func (e *emitter) nextOf(name, cursor string) string {
 	if !e.node.repeats() {
 		return text
 	}
+	e.declares = true
 	variable := e.unique(name + "_now")
 	e.pre = append(e.pre, "const long long "+variable+" = "+text+";")
 	return variable
@@ -256,8 +262,12 @@ func (e *emitter) varyingByRank(name string, list []*value, text func(uint64) st
 	for i := range elems {
 		elems[i] = "{.at = NULL}"
 	}
-	for i, p := range e.class.procs {
-		elems[p.rank] = "{.at = " + e.runs(name, list[i].series, text) + "}"
+	for i, p := range e.call.procs {
+		s := list[i].series
+		if w, ok := s.constant(); ok {
+			s = series{{Value: w, Count: e.call.nodes[i].visits}}
+		}
+		elems[p.rank] = "{.at = " + e.runs(name, s, text) + "}"
 	}
 	cursor := e.unique(name + "_cursor")
 	fmt.Fprintf(&e.tables, "static struct cursor %s[] = {%s};\n", cursor, wrap(strings.Join(elems, ", ")))
@@ -294,16 +304,11 @@ func (e *emitter) runs(name string, s series, text func(uint64) string) string {
 	return e.table("const long long", name+"_values", elems)
 }
 
-// counter is the variable that counts the visits of the node.
+// counter is the variable that counts how often the call is made.
 func (e *emitter) counter() string { return fmt.Sprintf("visits%s", e.suffix()) }
 
-// suffix distinguishes what belongs to a node.
-func (e *emitter) suffix() string {
-	if len(e.classes) == 1 {
-		return fmt.Sprint(e.node.number)
-	}
-	return fmt.Sprintf("%d_%d", slices.Index(e.classes, e.class), e.node.number)
-}
+// suffix distinguishes what belongs to a call.
+func (e *emitter) suffix() string { return fmt.Sprint(e.call.number) }
 
 // handle is the expression of a handle.
 func (e *emitter) handle(kind signature.Kind, word int, out bool) string {

@@ -75,7 +75,7 @@ func (e *emitter) fileName(q *signature.Param, word int) string {
 	list := e.values(word)
 	numbers := make([]*value, len(list))
 	for i, v := range list {
-		p := e.class.procs[i]
+		p := e.call.procs[i]
 		s, _ := v.series.mappedEach(func(w uint64) (uint64, error) { return e.fileOf[p.strings[w]], nil })
 		numbers[i] = &value{series: s}
 	}

@@ -27,7 +27,7 @@ func (e *emitter) globals(out *bytes.Buffer) {
 	e.variables(out)
 	e.handles(out)
 	e.buffers(out)
-	if e.begin() != nil {
+	if e.first != nil {
 		out.WriteString(support("ranks.c", "RANKS", strconv.Itoa(e.world)))
 	}
 	if e.needs["neighbour"] {
@@ -50,6 +50,9 @@ func (e *emitter) globals(out *bytes.Buffer) {
 		if e.needs["keep "+t.name] {
 			out.WriteString(support("keep.c", "NULL_HANDLE", t.null, "TYPE", t.ctype, "NAME", t.name, "KEPT", "4096"))
 		}
+		if e.needs["take "+t.name] {
+			out.WriteString(support("take.c", "TYPE", t.ctype, "NAME", t.name, "TAKEN", strconv.Itoa(e.taking)))
+		}
 		if e.needs["pick "+t.name] {
 			out.WriteString(support("pick.c", "TYPE", t.ctype, "NAME", t.name, "PICKED", strconv.Itoa(max(e.picked, 1))))
 		}
@@ -71,7 +74,7 @@ func (e *emitter) globals(out *bytes.Buffer) {
 
 func (e *emitter) variables(out *bytes.Buffer) {
 	names := "rank"
-	if e.needs["size"] || e.begin() != nil {
+	if e.needs["size"] || e.first != nil {
 		names += ", size"
 	}
 	for _, name := range []string{"flag", "outcount", "slot"} {

@@ -45,6 +45,8 @@ type process struct {
 	types   *typeSpans
 	strings map[uint64]string
 	size    int // of the largest world that the program is for
+	// continues: calls pass the array of requests that an earlier one left
+	continues bool
 }
 
 // readProcess reads process i of the run, for a program on ranks ranks if that is more.
@@ -144,6 +146,7 @@ func (p *process) readNodes(s *efg.Stream) error {
 	if lost && slices.ContainsFunc(p.list(), (*node).continues) {
 		return p.resolveArrays()
 	}
+	p.continues = slices.ContainsFunc(p.list(), (*node).continues)
 	return nil
 }
 

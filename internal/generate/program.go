@@ -50,15 +50,15 @@ func Write(dir string, run *runfile.Run, opt *Options) (*Differences, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := newEmitter(procs, opt)
+	differences := &Differences{openOutcomes(procs), callsInside(procs)}
+	text, err := program(procs, opt)
 	if err != nil {
 		return nil, err
 	}
-	text := e.program()
 	if err := os.WriteFile(filepath.Join(dir, "main.c"), text, 0o644); err != nil {
 		return nil, err
 	}
-	return &Differences{openOutcomes(procs), callsInside(procs)}, os.WriteFile(filepath.Join(dir, "Makefile"), []byte(makefile), 0o644)
+	return differences, os.WriteFile(filepath.Join(dir, "Makefile"), []byte(makefile), 0o644)
 }
 
 // Differences are those that a program may have from the run.
@@ -131,142 +131,6 @@ func readProcesses(run *runfile.Run, ranks int) ([]*process, error) {
 	return procs, nil
 }
 
-// program returns the text of the program.
-func (e *emitter) program() []byte {
-	e.layOut()
-	var code bytes.Buffer
-	for _, c := range e.classes {
-		e.function(&code, c)
-	}
-	e.main(&code)
-	var out bytes.Buffer
-	e.head(&out)
-	e.globals(&out)
-	out.Write(code.Bytes())
-	return out.Bytes()
-}
-
-// begin is the call that initializes MPI, with which all processes begin; nil if they differ.
-func (e *emitter) begin() *node {
-	var first *node
-	for _, p := range e.procs {
-		if len(p.body) == 0 || p.body[0].body != nil {
-			return nil
-		}
-		n := p.nodes[p.body[0].node]
-		if !n.proc.Begins || first != nil && (n.header != first.header || n.number != first.number) {
-			return nil
-		}
-		first = n
-	}
-	return first
-}
-
-// function writes the function of a class.
-func (e *emitter) function(out *bytes.Buffer, c *class) {
-	e.class = c
-	body := c.like().body
-	if e.begin() != nil {
-		body = body[1:]
-	}
-	var code bytes.Buffer
-	e.body, e.depth = &code, 1
-	calls := map[int]int{}
-	countCalls(body, calls)
-	functions := map[int]string{}
-	for _, n := range c.like().list() {
-		if calls[n.number] < 2 && !(calls[n.number] == 1 && n.left()) { // compilers warn of variables next to setjmp
-			continue
-		}
-		e.node = n
-		functions[n.number] = e.unique(procedureWord(n.proc.Name) + "_" + e.suffix())
-		code.Reset()
-		e.call(n.number)
-		fmt.Fprintf(out, "static void %s(void)\n{\n%s}\n\n", functions[n.number], code.Bytes())
-	}
-	code.Reset()
-	e.statements(body, functions)
-	fmt.Fprintf(out, "static void %s(void)\n{\n%s}\n\n", c.name, code.Bytes())
-}
-
-// procedureWord is a procedure's name without prefix, in lower case.
-func procedureWord(name string) string {
-	_, name, _ = strings.Cut(name, "_")
-	return strings.ToLower(name)
-}
-
-func countCalls(body []stmt, calls map[int]int) {
-	for i := range body {
-		if s := &body[i]; s.body != nil {
-			countCalls(s.body, calls)
-		} else {
-			calls[s.node]++
-		}
-	}
-}
-
-// tableLength is the number of calls from which a table of them is shorter than the calls.
-const tableLength = 24
-
-// statements writes statements. functions are those of nodes that are called at several places.
-func (e *emitter) statements(body []stmt, functions map[int]string) {
-	for i := 0; i < len(body); i++ {
-		s := &body[i]
-		if s.body != nil {
-			e.loop(s, functions)
-			continue
-		}
-		n := 0
-		for i+n < len(body) && body[i+n].body == nil && functions[body[i+n].node] != "" {
-			n++
-		}
-		switch {
-		case n >= tableLength:
-			e.order(body[i:i+n], functions)
-			i += n - 1
-		case n > 0:
-			e.line(functions[s.node] + "();")
-		default:
-			e.call(s.node)
-		}
-	}
-}
-
-func (e *emitter) loop(s *stmt, functions map[int]string) {
-	v := "i"
-	if e.depth > 1 {
-		v = string(rune('i' + min(e.depth-1, 10)))
-	}
-	ctype := "int"
-	if s.times > 1<<31-1 {
-		ctype = "long"
-	}
-	e.line(fmt.Sprintf("for (%s %s = 0; %s < %d; %s++) {", ctype, v, v, s.times, v))
-	e.depth++
-	e.statements(s.body, functions)
-	e.depth--
-	e.line("}")
-}
-
-// order writes a table of calls without structure, and a loop over it.
-func (e *emitter) order(body []stmt, functions map[int]string) {
-	elems := make([]string, len(body))
-	for i := range body {
-		elems[i] = functions[body[i].node]
-	}
-	var declared []string
-	for _, f := range elems {
-		if !slices.Contains(declared, f) {
-			declared = append(declared, f)
-		}
-	}
-	name := e.unique("order")
-	indent := strings.Repeat("    ", e.depth)
-	fmt.Fprintf(e.body, "%sstatic void (*const %s[])(void) = {%s};\n", indent, name, wrap(strings.Join(elems, ", ")))
-	e.line(fmt.Sprintf("for (int call = 0; call < %d; call++)", len(body)))
-	e.line("    " + name + "[call]();")
-}
-
 // main writes the function main.
 func (e *emitter) main(out *bytes.Buffer) {
 	e.body, e.depth = out, 1
@@ -278,9 +142,8 @@ func (e *emitter) main(out *bytes.Buffer) {
 		e.needs["launched"] = true
 		e.line(`prepare_files(launched("OMPI_COMM_WORLD_RANK", "PMI_RANK"));`)
 	}
-	if n := e.begin(); n != nil {
-		e.class = e.classes[0]
-		e.call(n.number)
+	if n := e.first; n != nil {
+		e.lines(e.written[n.number].statements)
 		e.line("MPI_Comm_rank(MPI_COMM_WORLD, &rank);")
 		e.line("MPI_Comm_size(MPI_COMM_WORLD, &size);")
 		e.line(fmt.Sprintf("if (size != %d)", e.world))
@@ -324,7 +187,7 @@ func (e *emitter) head(out *bytes.Buffer) {
 	if len(e.files) > 0 {
 		out.WriteString("#include <errno.h>\n#include <stdbool.h>\n#include <sys/stat.h>\n")
 	}
-	if e.needsAny("keep ", "launched") || e.begin() != nil {
+	if e.needsAny("keep ", "launched") || e.first != nil {
 		out.WriteString("#include <stdio.h>\n#include <stdlib.h>\n")
 	}
 	if e.opt.ComputeWith == Sleep && e.needs["compute"] {

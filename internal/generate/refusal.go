@@ -23,7 +23,6 @@ var refused = map[string]string{
 	"MPIX_Comm_failure_ack":       "failures of processes are not reproduced",
 	"MPIX_Comm_failure_get_acked": "failures of processes are not reproduced",
 	"MPIX_Grequest_start":         "its functions are the program's own",
-	"MPI_Type_get_contents":       "the datatypes that it returns are not recorded",
 }
 
 // refusal is the reason for which calls of a procedure are not generated, "" if they are.

@@ -78,6 +78,9 @@ func gridsOf(procs []*process) []*grid {
 			shape.Wrap[0] = true
 		}
 	}
+	if g := gridOfRows(procs[0]); g != nil && len(shape.Dims) < 2 {
+		return []*grid{g}
+	}
 	list := []*grid{{dims: shape.Dims, wrap: shape.Wrap}}
 	for d, size := range shape.Dims {
 		for _, g := range list[:len(list):len(list)] {
@@ -327,6 +330,9 @@ func (s *scaler) node(c *class, like *node, ranks []int, list []*process) error 
 // lengthened are spans of data for more ranks, equally far apart.
 func (s *scaler) lengthened(spans map[int]span) map[int]span {
 	times := int64(s.to.size()/s.from.size() + 1)
+	for d, size := range s.from.dims {
+		times = max(times, int64(s.to.dims[d]/size+1))
+	}
 	out := map[int]span{}
 	for i, at := range spans {
 		out[i] = span{low: at.low * times, high: at.high * times, extent: at.extent}

@@ -25,6 +25,7 @@ var scaled = []struct {
 	{"c/grid.c 15 null 1 2 2", "c/grid.c 15 null 1 3 3", 4, []int{1, 3, 3}},
 	{"c/grid.c 15 open 1 3 3", "c/grid.c 15 open 1 4 4", 9, []int{1, 4, 4}},
 	{"c/pcoll.c", "c/pcoll.c", 4, []int{8}},
+	{"c/rows.c 3 4", "c/rows.c 5 6", 12, []int{5, 6}},
 	{"c/userops.c", "c/userops.c", 4, []int{6}},
 }
 

@@ -126,8 +126,9 @@ func (s *wordScaler) isGrid(elems []uint64) bool {
 
 // lengthened is an array with an element for each rank, which are all equal or equally far apart.
 func (s *wordScaler) lengthened(elems []uint64) ([]uint64, error) {
-	if !s.class.like().ofWorld(s.node) {
-		return nil, fmt.Errorf("has an element for each of some ranks: how many these are on another number of ranks is unknown")
+	length, err := s.length()
+	if err != nil {
+		return nil, err
 	}
 	step := uint64(0)
 	if len(elems) > 1 {
@@ -138,7 +139,7 @@ func (s *wordScaler) lengthened(elems []uint64) ([]uint64, error) {
 			return nil, fmt.Errorf("has an element for each rank, which are not equally far apart")
 		}
 	}
-	out := make([]uint64, s.to.size())
+	out := make([]uint64, length)
 	for i := range out {
 		out[i] = elems[0] + uint64(i)*step
 	}
@@ -185,6 +186,9 @@ func (s *wordScaler) peers(words []uint64) ([]uint64, error) {
 			out[k] = words[0]
 		}
 		return out, nil
+	}
+	if d := s.along(); d >= 0 && !(equal(words) && special(words[0])) {
+		return s.inLine(words, d)
 	}
 	roles, world := &s.node.proc.Roles, s.class.like().ofWorld(s.node)
 	if way, unclear, ok := s.from.distanceOfAll(s.oldRanks(), words); ok && world && s.word != roles.Root && (len(words) > 1 && !equal(words) || near(way)) {

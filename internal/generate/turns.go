@@ -30,13 +30,29 @@ func (s *scaler) turns(p *process) error {
 					named[at] = append(named[at], w)
 				}
 			})
-			if list := named[at]; len(list) > 1 && (i == n.proc.Roles.Root || !p.ofWorld(n) || !s.allNear(p.rank, list)) {
+			if list := named[at]; len(list) > 1 && (i == n.proc.Roles.Root || !s.nextTo(p, n, list)) {
 				return fmt.Errorf("%s: argument %s: takes several ranks in turn (%d, %d): which ones they are on another number of ranks is unknown",
 					n.proc.Name, n.proc.Words[i].Name, list[0], list[1])
 			}
 		}
 	}
 	return nil
+}
+
+// nextTo reports whether all peers of a node are next to the process, in the grid or in a row or column of it.
+func (s *scaler) nextTo(p *process, n *node, peers []uint64) bool {
+	if p.ofWorld(n) {
+		return s.allNear(p.rank, peers)
+	}
+	d := s.from.along(p.rank, p.members(n))
+	if d < 0 {
+		return false
+	}
+	at, size := s.from.at(p.rank)[d], s.from.dims[d]
+	return !slices.ContainsFunc(peers, func(w uint64) bool {
+		way := (int(w) - at + size) % size
+		return way > 1 && way < size-1
+	})
 }
 
 func (s *scaler) allNear(rank int, peers []uint64) bool {

@@ -52,7 +52,7 @@ func openness(p *signature.Proc) what {
 		return one
 	case p.Completes == signature.CompletesSome:
 		return some
-	case p.Poll && r.Flag != 0 && (p.Completes != "" || p.Peeks == signature.CompletesOne):
+	case p.Poll && r.Flag != 0 && (p.Completes != "" || p.Peeks == signature.CompletesOne), p.OnlyFlag():
 		return flagged
 	}
 	return nothing

@@ -398,16 +398,104 @@ static hash dies(void)
     return h;
 }
 
+/* Partitions arrive one after another. How often polls find nothing is part of the hash. */
+enum { PARTITIONS = 4 };
+
+static hash arrived(void)
+{
+    hash h = 1;
+#if MPI_VERSION >= 4
+    static int in[PARTITIONS];
+    MPI_Request q;
+    MPI_Precv_init(in, PARTITIONS, 1, MPI_INT, 1, 7, comm, MPI_INFO_NULL, &q);
+    for (int i = 0; i < ROUNDS; i++) {
+        MPI_Start(&q);
+        for (int k = 0; k < PARTITIONS; k++) {
+            int flag = 0, failed = 0;
+            for (MPI_Parrived(q, k, &flag); !flag; MPI_Parrived(q, k, &flag), failed++) usleep(20);
+            mix(&h, (uint64_t)failed);
+        }
+        MPI_Wait(&q, MPI_STATUS_IGNORE);
+    }
+    MPI_Request_free(&q);
+#endif
+    return h;
+}
+
+static void send_partitions(void)
+{
+#if MPI_VERSION >= 4
+    static int out[PARTITIONS];
+    MPI_Request q;
+    if (rank != 1) return;
+    MPI_Psend_init(out, PARTITIONS, 1, MPI_INT, 0, 7, comm, MPI_INFO_NULL, &q);
+    for (int i = 0; i < ROUNDS; i++) {
+        MPI_Start(&q);
+        for (int k = 0; k < PARTITIONS; k++) {
+            pause_at_random();
+            MPI_Pready(k, q);
+        }
+        MPI_Wait(&q, MPI_STATUS_IGNORE);
+    }
+    MPI_Request_free(&q);
+#endif
+}
+
+/* The epoch in which the others access a window ends at some time. */
+static hash tested(void)
+{
+    hash h = 1;
+    static int memory[MOST];
+    int others[MOST];
+    MPI_Win win;
+    MPI_Group all, group;
+    for (int i = 1; i < size; i++) others[i - 1] = i;
+    MPI_Comm_group(comm, &all);
+    MPI_Group_incl(all, size - 1, others, &group);
+    MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, comm, &win);
+    for (int i = 0; i < ROUNDS; i++) {
+        int flag = 0, failed = 0;
+        MPI_Win_post(group, 0, win);
+        for (MPI_Win_test(win, &flag); !flag; MPI_Win_test(win, &flag), failed++) usleep(20);
+        mix(&h, (uint64_t)failed);
+    }
+    MPI_Win_free(&win);
+    MPI_Group_free(&group);
+    MPI_Group_free(&all);
+    return h;
+}
+
+static void put_all(void)
+{
+    const int zero = 0;
+    MPI_Win win;
+    MPI_Group all, group;
+    MPI_Comm_group(comm, &all);
+    MPI_Group_incl(all, 1, &zero, &group);
+    MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, comm, &win);
+    for (int i = 0; i < ROUNDS; i++) {
+        MPI_Win_start(group, 0, win);
+        pause_at_random();
+        MPI_Put(&rank, 1, MPI_INT, 0, rank, 1, MPI_INT, win);
+        MPI_Win_complete(win);
+    }
+    MPI_Win_free(&win);
+    MPI_Group_free(&group);
+    MPI_Group_free(&all);
+}
+
 static const struct {
     const char *name;
     hash (*receives)(void);
     int tags;                /* that senders use; 0: they answer */
+    void (*sends)(void);     /* what they do instead */
 } parts[] = {
-    { "blocking", blocking, 3 }, { "half", half, 1 }, { "waitany", waitany, 3 }, { "testany", testany, 3 },
-    { "waitsome", waitsome, 3 }, { "testsome", testsome, 3 }, { "ignored", ignored, 1 }, { "test", test, 3 },
-    { "testall", testall, 3 }, { "getstatus", getstatus, 3 }, { "probe", probe, 3 }, { "iprobe", iprobe, 3 },
-    { "mprobe", mprobe, 3 }, { "improbe", improbe, 3 }, { "persistent", persistent, 3 }, { "persistall", persistall, 3 },
-    { "cancelled", cancelled, 3 }, { "sendrecv", sendrecv, 0 }, { "polls", polls, 3 }, { "dies", dies, 3 },
+    { "blocking", blocking, 3, NULL }, { "half", half, 1, NULL }, { "waitany", waitany, 3, NULL }, { "testany", testany, 3, NULL },
+    { "waitsome", waitsome, 3, NULL }, { "testsome", testsome, 3, NULL }, { "ignored", ignored, 1, NULL }, { "test", test, 3, NULL },
+    { "testall", testall, 3, NULL }, { "getstatus", getstatus, 3, NULL }, { "probe", probe, 3, NULL }, { "iprobe", iprobe, 3, NULL },
+    { "mprobe", mprobe, 3, NULL }, { "improbe", improbe, 3, NULL }, { "persistent", persistent, 3, NULL }, { "persistall", persistall, 3, NULL },
+    { "cancelled", cancelled, 3, NULL }, { "sendrecv", sendrecv, 0, NULL }, { "polls", polls, 3, NULL }, { "dies", dies, 3, NULL },
+    { "arrived", arrived, 0, send_partitions }, { "tested", tested, 0, put_all },
 };
 
 static void run(const char *name)
@@ -424,6 +512,7 @@ static void run(const char *name)
         for (int i = 0; i < n; i++) {
             if (strcmp(parts[i].name, name) != 0) continue;
             if (rank == 0) h = parts[i].receives();
+            else if (parts[i].sends != NULL) parts[i].sends();
             else if (parts[i].tags == 0) answer_all();
             else send_all(parts[i].tags);
         }

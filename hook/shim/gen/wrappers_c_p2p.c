@@ -897,7 +897,15 @@ BK_ENTRY int efg_MPI_Parrived(MPI_Request request, int partition, int *flag)
     w[3] = bk_request_word(BK_KEY(request), NULL);
     w[4] = (uint64_t)(int64_t)partition;
     efg_call_begin(b->t);
-    const int rc = real(request, partition, flag);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(request, partition, flag);
+    } else {
+        bk_waiting polled = { .b = b };
+        if (!bk_replay_poll(&polled, flag, &rc)) do {
+            rc = real(request, partition, flag);
+        } while (bk_replay_again(&polled, flag, rc));
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[5] = *flag != 0;

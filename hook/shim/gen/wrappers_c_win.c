@@ -1123,7 +1123,15 @@ BK_ENTRY int efg_MPI_Win_test(MPI_Win win, int *flag)
     uint64_t *const w = bk_begin(b, BK_C, BK_HEADER(EFG_P_MPI_Win_test, BK_C, 0, 4), __builtin_return_address(0));
     w[2] = bk_win_word(win);
     efg_call_begin(b->t);
-    const int rc = real(win, flag);
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        rc = real(win, flag);
+    } else {
+        bk_waiting polled = { .b = b };
+        if (!bk_replay_poll(&polled, flag, &rc)) do {
+            rc = real(win, flag);
+        } while (bk_replay_again(&polled, flag, rc));
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[3] = *flag != 0;

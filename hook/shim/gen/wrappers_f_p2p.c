@@ -890,8 +890,18 @@ static __attribute__((noinline)) void f_MPI_Parrived(const unsigned how, void *c
     w[3] = bk_request_word(BK_KEY(request_v), request);
     w[4] = (uint64_t)(int64_t)partition_v;
     efg_call_begin(b->t);
-    real(request, partition, flag, ierr);
-    const int rc = *ierr;
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        real(request, partition, flag, ierr);
+        rc = *ierr;
+    } else {
+        bk_waiting polled = { .b = b };
+        if (!bk_replay_poll(&polled, flag, &rc)) do {
+            real(request, partition, flag, ierr);
+            rc = *ierr;
+        } while (bk_replay_again(&polled, flag, rc));
+        *ierr = rc;
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[5] = bk_fint(flag, 4) != 0;

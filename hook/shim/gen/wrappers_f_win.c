@@ -1370,8 +1370,18 @@ static __attribute__((noinline)) void f_MPI_Win_test(const unsigned how, void *c
     const MPI_Win win_v = PMPI_Win_f2c(BK_F(win));
     w[2] = bk_win_word(win_v);
     efg_call_begin(b->t);
-    real(win, flag, ierr);
-    const int rc = *ierr;
+    int rc;
+    if (bk_likely(b->turn == NULL)) {
+        real(win, flag, ierr);
+        rc = *ierr;
+    } else {
+        bk_waiting polled = { .b = b };
+        if (!bk_replay_poll(&polled, flag, &rc)) do {
+            real(win, flag, ierr);
+            rc = *ierr;
+        } while (bk_replay_again(&polled, flag, rc));
+        *ierr = rc;
+    }
     efg_call_end(b->t);
     if (bk_likely(rc == MPI_SUCCESS)) {
         w[3] = bk_fint(flag, 4) != 0;

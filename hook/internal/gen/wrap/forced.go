@@ -14,6 +14,7 @@ type forcing struct {
 	pass map[string]string // what is passed on in place of parameters, if it has not
 	// locals are declared for these.
 	locals []string
+	again  string // whether a call that was not made is made once more
 }
 
 // force determines x.forced: what a replay calls, nil for procedures whose outcome is not open.
@@ -35,6 +36,13 @@ func (x *body) force() {
 		x.forced = x.forcedOne(x.onOne())
 	case x.p.Completes == signature.CompletesAny:
 		x.forced = &forcing{call: fmt.Sprintf("bk_replay_any(b, &many, %s, %s, %s, &rc)", x.name(r.Index), x.name(r.Flag), x.passedOf(r.StatusSource))}
+	case x.p.OnlyFlag():
+		flag := x.name(r.Flag)
+		x.forced = &forcing{
+			call:   fmt.Sprintf("bk_replay_poll(&polled, %s, &rc)", flag),
+			locals: []string{"bk_waiting polled = { .b = b };"},
+			again:  fmt.Sprintf("bk_replay_again(&polled, %s, rc)", flag),
+		}
 	case x.p.Completes == signature.CompletesSome:
 		x.forced = &forcing{call: fmt.Sprintf("bk_replay_some(b, &many, %t, %s, %s, %s, &rc)", x.p.Poll, x.name(r.Outcount), x.name(r.Indices), x.passedOf(r.Statuses))}
 	}
@@ -152,9 +160,20 @@ func (x *body) forcedText(call string, names, args []string) string {
 		b.WriteString("        " + l + "\n")
 	}
 	b.WriteString("        if (!" + x.forced.call + ") ")
-	if x.fortran {
+	switch {
+	case x.forced.again != "":
+		b.WriteString("do {\n            " + result("real("+list(forced)+");"))
+		if x.fortran {
+			b.WriteString("            rc = *ierr;\n")
+		}
+		b.WriteString("        } while (" + x.forced.again + ");\n")
+		if x.fortran {
+			b.WriteString("        *ierr = rc;\n")
+		}
+		b.WriteString("    }")
+	case x.fortran:
 		b.WriteString("{\n            " + "real(" + list(forced) + ");\n            rc = *ierr;\n        }\n        *ierr = rc;\n    }")
-	} else {
+	default:
 		b.WriteString(result("real("+list(forced)+");") + "    }")
 	}
 	return b.String()
