@@ -160,7 +160,7 @@ func (e *emitter) argument(param int) string {
 		return e.array(q, in)
 	case q.Kind == signature.Flag && q.Name == "flag" && n.proc.Poll:
 		return "&flag"
-	case q.Name == "outcount":
+	case q.Name == "outcount" && q.Dir == signature.Out:
 		e.needs["outcount"] = true
 		return "&outcount"
 	case q.Kind.Handle() || q.Kind == signature.Keyval:
