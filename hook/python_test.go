@@ -63,6 +63,98 @@ const pythonRecorded = `0 "op":"MPI_Init","args":{},"out":{}
 1 "op":"efg_region_end","args":{"name":"solve"},"out":{}
 `
 
+// functionsPython has functions that are regions: methods, generators, in threads; those of another module,
+// and what has no name, are none.
+const functionsPython = `import ctypes, sys, threading
+ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)
+mpi = ctypes.CDLL(None)
+import efg, other
+mpi.MPI_Init(None, None)
+class Solver:
+    def step(self, n):
+        return sum([x for x in range(n)]) + (lambda: 1)()
+def numbers():
+    yield 1
+    yield 2
+def fails():
+    raise ValueError
+def main():
+    def inner():
+        return Solver().step(3)
+    efg.functions()
+    for _ in numbers(): pass
+    try:
+        fails()
+    except ValueError:
+        pass
+    other.helps(inner)
+    t = threading.Thread(target=inner)
+    t.start()
+    t.join()
+main()
+sys.setprofile(None)
+sys.setprofile(lambda *a: None)
+efg.functions()
+sys.setprofile(None)
+efg.functions("other")
+other.helps(numbers)
+sys.setprofile(None)
+mpi.MPI_Finalize()
+print("ok", efg._recorded)
+`
+
+const otherPython = `def helps(call):
+    return call()
+`
+
+const functionsRecorded = `0 begin numbers
+0 end numbers
+0 begin numbers
+0 end numbers
+0 begin numbers
+0 end numbers
+0 begin fails
+0 end fails
+0 begin main.<locals>.inner
+0 begin Solver.step
+0 end Solver.step
+0 end main.<locals>.inner
+0 begin other.helps
+0 end other.helps
+1 begin main.<locals>.inner
+1 begin Solver.step
+1 end Solver.step
+1 end main.<locals>.inner
+`
+
+// Functions of a Python program are regions if it wants that.
+func TestPythonFunctions(t *testing.T) {
+	efg := buildEfg(t)
+	regions := regexp.MustCompile(`(?m)^{"rank":-?\d+,"thread":(\d+),"seq":\d+,"op":"efg_region_(begin|end)","args":{"name":"([^"]*)"}.*$`)
+	for name, library := range map[string]string{"openmpi": "libmpi.so.40", "mpich": "libmpich.so.12"} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			command(t, dir, efg, "hook", "include", ".")
+			for file, content := range map[string]string{"phases.py": functionsPython, "other.py": otherPython} {
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if out := command(t, dir, "python3", "-W", "error", "phases.py", library); out != "ok False\n" {
+				t.Errorf("alone it printed %q", out)
+			}
+			command(t, dir, efg, "run", "-o", "phases.efg", "--", "python3", "phases.py", library)
+			got := ""
+			for _, m := range regions.FindAllStringSubmatch(command(t, dir, efg, "reconstruct", "--format", "jsonl", "phases.efg"), -1) {
+				got += m[1] + " " + m[2] + " " + m[3] + "\n"
+			}
+			if got != functionsRecorded {
+				t.Errorf("recorded\n%swant\n%s", got, functionsRecorded)
+			}
+		})
+	}
+}
+
 // The package for Python has the same functions.
 func TestPythonPackage(t *testing.T) {
 	module, err := os.ReadFile("include/efg.py")

@@ -22,7 +22,7 @@ var staticQuestions = []string{
 	"/report?by=procedure%2Ccallsite", "/report?by=findings", "/report?by=region", "/ranks?count=0&bins=600",
 	"/waits?top=100&ranges=256", "/efficiency?windows=60", "/efficiency", "/efficiency?regions=true", "/counters", "/whatif",
 	"/matrix?bins=256", "/matrix?bins=256&collectives=1", "/matrix?bins=256&one_sided=1", "/matrix?bins=256&collectives=1&one_sided=1",
-	"/loops?ranges=25", "/phases", "/check", "/timeline?width=1600&rows=400&slices=4000", "/flows?most=2000",
+	"/loops?ranges=25", "/phases", "/check", "/timeline?width=1600&rows=400&slices=4000", "/timeline/regions?width=1600&rows=400", "/flows?most=2000",
 	"/flame", "/flame?of=waiting", "/flame?of=delay", "/flame?of=bytes", "/flame?of=calls",
 }
 

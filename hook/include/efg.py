@@ -17,6 +17,13 @@ name, which is then checked when the record is read, or without one:
     efg.region_begin("assembly")
     efg.region_end()
 
+Call paths of a record do not have Python's functions. On request their calls are regions: those of the
+functions of the program itself, or of modules and packages that are named, in this thread and in those
+that it begins later. Each call of such a function then takes about two microseconds more.
+
+    efg.functions()
+    efg.functions("__main__", "solvers")
+
 An attribute belongs to the innermost region that is open. Its value is an integer, a float or a string;
 of anything else it is the text, str(value).
 """
@@ -24,8 +31,11 @@ of anything else it is the text, str(value).
 import ctypes
 import functools
 import operator
+import sys
+import threading
+import warnings
 
-__all__ = ["attribute", "region", "region_begin", "region_end"]
+__all__ = ["attribute", "functions", "region", "region_begin", "region_end"]
 
 _size, _text = ctypes.c_size_t, ctypes.c_char_p
 
@@ -134,3 +144,58 @@ class region:
                 return function(*args, **kwargs)
 
         return inside
+
+
+def functions(*modules):
+    """Makes regions of the calls of Python functions: of modules and packages that are named, by default
+    of the program itself. What runs already is none. The parts of a function that have no name of their
+    own, as comprehensions, belong to it. It takes the place of a profiler (sys.setprofile)."""
+    if not _recorded:
+        return
+    if sys.getprofile() is not None:
+        warnings.warn("efg.functions: another profiler is active: functions are no regions", stacklevel=2)
+        return
+    follower = _Follower(modules or ("__main__",))
+    threading.setprofile(follower)
+    sys.setprofile(follower)
+
+
+class _Follower:
+    """Begins and ends regions as functions are called and return."""
+
+    def __init__(self, modules):
+        self._modules = modules
+        self._known = {}  # names of functions, None: no region, by the numbers of their codes, which are kept
+        self._thread = threading.local()
+
+    def __call__(self, frame, event, _):
+        if event == "call":
+            code = frame.f_code
+            known = self._known.get(id(code))
+            if known is None:
+                known = self._known[id(code)] = code, self._name(frame)
+            if known[1] is not None:
+                self._open().append((frame, known[1]))
+                _begin(known[1], len(known[1]))
+        elif event == "return":
+            calls = self._open()
+            if calls and calls[-1][0] is frame:
+                name = calls.pop()[1]
+                _end(name, len(name))
+
+    def _open(self):
+        """The calls of this thread that are regions, with their names."""
+        try:
+            return self._thread.open
+        except AttributeError:
+            self._thread.open = []
+            return self._thread.open
+
+    def _name(self, frame):
+        module, code = frame.f_globals.get("__name__"), frame.f_code
+        if code.co_name.startswith("<") or not isinstance(module, str):
+            return None
+        if not any(module == m or module.startswith(m + ".") for m in self._modules):
+            return None
+        name = getattr(code, "co_qualname", code.co_name)  # from Python 3.11 on with the class
+        return _bytes(name if module == "__main__" else f"{module}.{name}")

@@ -13,10 +13,10 @@ import os
 import subprocess
 import tempfile
 
-from ._regions import attribute, region, region_begin, region_end
+from ._regions import attribute, functions, region, region_begin, region_end
 from ._tables import COLUMNS
 
-__all__ = ["open", "Run", "Error", "attribute", "region", "region_begin", "region_end"]
+__all__ = ["open", "Run", "Error", "attribute", "functions", "region", "region_begin", "region_end"]
 
 
 class Error(Exception):

@@ -24,10 +24,13 @@ export function readVisits(doc) {
   return { ranks, lanes, regions: doc.regions, complete: doc.complete };
 }
 
+// roomForBands reports whether rows are so high that they have room for bands.
+export const roomForBands = (rowHeight) => Math.floor(rowHeight * 0.6) >= 2 * leastLane;
+
 // lanesIn is how high bands are in rows, and how many lanes fit; nothing if there is no room.
 export function lanesIn(visits, rowHeight) {
   const room = Math.floor(rowHeight * 0.6);
-  if (!visits?.lanes || room < 2 * leastLane) return undefined;
+  if (!visits?.lanes || !roomForBands(rowHeight)) return undefined;
   const height = Math.max(leastLane, Math.min(mostLane, Math.floor(room / visits.lanes)));
   return { height, count: Math.min(visits.lanes, Math.floor(room / height)) };
 }

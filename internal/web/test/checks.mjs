@@ -361,3 +361,6 @@ async function diff(page) {
 }
 
 export const checks = {
+  runs, summary, imbalance, matrix, "matrix of 1,024 ranks": matrixOfMany, "matrix in another order": ordered, "blocks of a matrix": zoom, tables, ranks, diff,
+  ...whyChecks, ...fleetChecks, ...namedChecks, ...linkedChecks, ...flameChecks, ...accessChecks, ...referenceChecks, ...graphChecks, ...timelineChecks, ...useChecks,
+};

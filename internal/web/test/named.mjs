@@ -101,6 +101,8 @@ async function bands(page) {
   await page.tab.hover("canvas[data-strip]", { position: { x: on, y: 4 } });
   await page.settled(() => document.querySelector("output.hover").textContent.startsWith("rank 0: region step"));
   await page.shot("timeline-regions-strip");
+  await page.tab.click("[data-ready=timeline]", { position: { x: on, y: Number(low.top) + 40.5 * low.row } });
+  await page.ready("canvas[data-strip='40']");
 
   await page.open("#/runs/steps/timeline?plain=1", "[data-ready=timeline]");
   assert.equal(await page.tab.locator("canvas[data-strip], [data-table=timeline-regions]").count(), 0);

@@ -18,8 +18,8 @@ const decode = (data) => parse(new TextDecoder().decode(data));
 
 // useVisits gives the visits in the part of the time that a view shows. As long as the answer is not
 // complete it is asked for again: the server goes on where it ended.
-export function useVisits(id, view, query) {
-  const url = view && address(id, "timeline/regions", { from: view.from, to: view.to, width: view.width, depth, most, ...query });
+export function useVisits(id, view, query, clock) {
+  const url = view && address(id, "timeline/regions", { from: view.from, to: view.to, width: view.width, depth, most, clock, ...query });
   const answer = useStoredParts(url, decode, (v) => v.complete);
   useEffect(() => {
     if (answer.data && !answer.data.complete) answer.reload();
@@ -30,8 +30,8 @@ export function useVisits(id, view, query) {
 // Strip shows the regions of one rank above the rows: that which was chosen, or the first.
 export function Strip({ state, setText }) {
   const canvas = useRef();
-  const { view, from, to, side, visits, chosen, selection } = state;
-  const shown = [chosen.at(-1)?.rank, selection.rankRanges?.[0]?.[0], ...view.rows.map(([first]) => first)].find((r) => visits.ranks.has(r));
+  const { from, to, side, visits, chosen, selection } = state;
+  const shown = [chosen.at(-1)?.rank, selection.rankRanges?.[0]?.[0], ...visits.ranks.keys()].find((r) => visits.ranks.has(r));
   const lanes = stripLanes(visits);
   const height = lanes.count * lanes.height + 2;
   useEffect(() => {

@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { css } from "../colours.js";
-import { address, useStored, useStoredParts } from "../data.js";
+import { address, onlyRun, useStored, useStoredParts } from "../data.js";
 import { grouped, nanos, percent, plural, rankText } from "../format.js";
 import { Check, Choice, Note, Problem, TextField, useWidth } from "../parts.jsx";
 import { change } from "../route.js";
@@ -10,7 +10,7 @@ import { select, selectionIn } from "../selection.js";
 import { useDark } from "../theme.js";
 import { draw, left, paint, palette, special, top } from "../timeline-draw.js";
 import { callAt, collectiveAt, flowsText, follow, messageAt, pointed, read } from "../timeline-place.js";
-import { lanesIn, regionPath, visitAt } from "../timeline-regions.js";
+import { lanesIn, regionPath, roomForBands, visitAt } from "../timeline-regions.js";
 import { arranged, decode, looked, membersOf, nothing, other, outside, stretch, unread, within } from "../timeline.js";
 import { Regions, Strip, useVisits } from "./timeline-regions.jsx";
 import { isTraced, waitsOf } from "./why.jsx";
@@ -52,7 +52,7 @@ function Traced({ id, run, query }) {
   const steps = useSteps(asked, answer);
   const follows = !query.plain && clock === "corrected" && run.events <= mostFollowed && answer.data?.complete;
   const flows = useStored(follows ? address(id, "flows", { ...spanOf(asked), ranks, most: mostFlows }) : undefined).last;
-  const visits = useVisits(id, !query.plain && answer.data, { ranks, rows, by: query.order === "class" ? "class" : undefined, clock: clock === "raw" ? clock : undefined });
+  const visits = useVisits(id, !query.plain && answer.data, lowRow(answer.data, query) ?? { ranks, rows, by: query.order === "class" ? "class" : undefined }, clock === "raw" ? clock : undefined);
   const path = useStored(follows && isTraced(run) ? waitsOf(id) : undefined).data?.path;
   return (
     <>
@@ -72,6 +72,17 @@ function Traced({ id, run, query }) {
       </div>
     </>
   );
+}
+
+// rowHeightOf is the height of a view's rows, pixels.
+const rowHeightOf = (view) => Math.max(1, Math.min(tallest, Math.floor(Math.max(400, innerHeight - around) / view.rows.length)));
+
+// lowRow asks for the regions of the one rank whose are shown if rows are too low for bands: one that is
+// selected, or the first. A page without a server has those of all.
+function lowRow(view, query) {
+  if (!view || onlyRun || roomForBands(rowHeightOf(view))) return undefined;
+  const shown = selectionIn(query).rankRanges?.find(([rank]) => view.rows.some(([first, last]) => first <= rank && rank <= last));
+  return { ranks: String(shown?.[0] ?? view.rows[0][0]) };
 }
 
 // orders are the orders of rows that a run has.
@@ -163,7 +174,7 @@ function Shown({ view, hosts, room, query, ready, steps, flows, path, visits }) 
   const selection = selectionIn(query);
   const only = query.only ?? (view.legend.some((p) => p.op === selection.op) ? selection.op : undefined);
   const image = useMemo(() => paint(view, palette(view, dark, only)), [view, dark, only]);
-  const rowHeight = Math.max(1, Math.min(tallest, Math.floor(Math.max(400, innerHeight - around) / view.rows.length)));
+  const rowHeight = rowHeightOf(view);
   const side = { width: room, height: rowHeight * view.rows.length };
   const [chosen, setChosen] = useState([]); // places, { rank, time }: the last one is chosen, the others were
   const state = { view, hosts, from, to, side, rowHeight, flows: useMemo(() => read(flows), [flows]), chosen, setChosen, selection, path, visits, lanes: lanesIn(visits, rowHeight) };
