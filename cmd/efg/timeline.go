@@ -125,7 +125,11 @@ func drawTimeline(ctx context.Context, r *runfile.Run, v *timeline.View, opt *ti
 	} else if err != nil {
 		return err
 	}
-	if p.Visits, err = visits.New(r).Of(ctx, visits.Query{From: v.From, To: v.To(), Width: v.Width, Procs: v.First(), Depth: drawnDepth, Most: drawnVisits}); err != nil {
+	shown := v.First()
+	if !timelinedraw.BandsInRows(len(shown)) {
+		shown = shown[:1]
+	}
+	if p.Visits, err = visits.New(r).Of(ctx, visits.Query{From: v.From, To: v.To(), Width: v.Width, Procs: shown, Depth: drawnDepth, Most: drawnVisits}); err != nil {
 		return err
 	}
 	for _, file := range opt.pictures {

@@ -34,6 +34,9 @@ type bands struct {
 	row    []int // of each track, -1: none
 }
 
+// BandsInRows reports whether a picture of so many rows has room for bands in them.
+func BandsInRows(rows int) bool { return withBands/max(rows, 1)*2/3 >= leastBand*2 }
+
 // layBands finds room for bands: in the rows, which become higher, or above them for the first rank.
 func (s *plotArea) layBands() {
 	if s.Visits == nil || len(s.Visits.Tracks) == 0 {
@@ -57,8 +60,9 @@ func (s *plotArea) layBands() {
 	if b.lanes == 0 {
 		return
 	}
-	line := min(callsHeight+b.lanes*mostBand, withBands/len(s.Rows))
-	if room := line * 2 / 3; room >= leastBand*2 {
+	if BandsInRows(len(s.Rows)) {
+		line := min(callsHeight+b.lanes*mostBand, withBands/len(s.Rows))
+		room := line * 2 / 3
 		s.line = max(s.line, line)
 		b.height = max(leastBand, min(mostBand, room/b.lanes))
 		b.lanes = min(b.lanes, room/b.height)

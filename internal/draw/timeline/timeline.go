@@ -254,9 +254,9 @@ func PNG(w io.Writer, p Picture) error {
 		}
 	}
 	s.waits(func(part image.Rectangle, _ *flows.Wait) { hatched(c, part) })
-	s.visits(func(part image.Rectangle, t *visits.Track, x *visits.Visit) { s.fillBand(c, part, x) })
 	s.collectives(func(part image.Rectangle, _ *flows.Collective) { band(c, part) })
 	s.messages(func(from, to [2]float64, _ *flows.Message) { c.Arrow(s.area(), raster.Ink, from, to, arrowHead) })
+	s.visits(func(part image.Rectangle, t *visits.Track, x *visits.Visit) { s.fillBand(c, part, x) })
 	low := raster.Top + len(v.Rows)*s.line
 	s.ticks(func(x int, text string) {
 		c.Fill(image.Rect(x, low, x+1, low+5), raster.Ink)
@@ -334,7 +334,6 @@ func SVG(w io.Writer, p Picture) error {
 		fmt.Fprintf(w, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"url(#waiting)\"><title>%s</title></rect>\n",
 			part.Min.X, part.Min.Y, part.Dx(), part.Dy(), html.EscapeString(waitText(wait)))
 	})
-	s.visits(func(part image.Rectangle, t *visits.Track, x *visits.Visit) { s.svgBand(w, part, t, x) })
 	s.collectives(func(part image.Rectangle, c *flows.Collective) {
 		fmt.Fprintf(w, "<path d=\"M%d %dv%dM%d %dv%d\" stroke=\"#202020\" stroke-dasharray=\"5 3\"/><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\" fill-opacity=\"%.2f\"><title>%s</title></rect>\n",
 			part.Min.X, part.Min.Y, part.Dy(), part.Max.X, part.Min.Y, part.Dy(), part.Min.X, part.Min.Y, part.Dx(), part.Dy(),
@@ -344,6 +343,7 @@ func SVG(w io.Writer, p Picture) error {
 		fmt.Fprintf(w, "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"#202020\" marker-end=\"url(#head)\" clip-path=\"url(#area)\"><title>%s</title></path>\n",
 			from[0], from[1], to[0], to[1], html.EscapeString(messageText(m)))
 	})
+	s.visits(func(part image.Rectangle, t *visits.Track, x *visits.Visit) { s.svgBand(w, part, t, x) })
 	low := raster.Top + len(v.Rows)*s.line
 	s.ticks(func(x int, text string) {
 		fmt.Fprintf(w, "<rect x=\"%d\" y=\"%d\" width=\"1\" height=\"5\"/><text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", x, low, x, low+18, text)
