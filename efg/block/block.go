@@ -148,7 +148,7 @@ func appendBlock(dst []byte, k Kind, cols Columns, least, patient, mixed int) []
 	}
 	code := encodeMixed(k, cols)
 	size := 1 + len(code) + checksumSize
-	if size >= len(dst)-start || size < least || values > freeValues+maxRatio*size {
+	if size >= len(dst)-start || size < least || values > MaxValues(size) {
 		return dst
 	}
 	dst = append(append(dst[:start], byte(k)|mixedBit), code...)
@@ -180,6 +180,14 @@ type Block struct {
 	Err     error // the first
 }
 
+// New returns a block with these columns.
+func New(section string, cols Columns) *Block {
+	return &Block{section: section, cols: cols, at: make([]int, len(cols))}
+}
+
+// MaxValues is the maximum number of values of a block of so many bytes.
+func MaxValues(size int) int { return maxRatio*size + freeValues }
+
 // Read reads and decodes a block.
 func Read(r io.ReaderAt, at Ref, section string) (*Block, error) {
 	_, b, err := ReadRaw(r, at, section, MaxColumns)
@@ -194,14 +202,14 @@ func ReadRaw(r io.ReaderAt, at Ref, section string, columns int) ([]byte, *Block
 	}
 	var cols Columns
 	if b[0]&mixedBit != 0 {
-		cols, err = decodeMixed(at.Kind, c.Buf[c.off:], maxRatio*len(b)+freeValues)
+		cols, err = decodeMixed(at.Kind, c.Buf[c.off:], MaxValues(len(b)))
 	} else {
 		cols, err = decodeColumns(c, columns)
 	}
 	if err != nil {
 		return nil, nil, &CorruptError{Section: section, Offset: at.Offset, Cause: err}
 	}
-	return b, &Block{section: section, cols: cols, at: make([]int, len(cols))}, nil
+	return b, New(section, cols), nil
 }
 
 // open reads a block's bytes. The cursor contains its content.
@@ -305,7 +313,7 @@ func (b *Block) Rest(column int) []uint64 {
 
 // Again returns a block for reading from the first values again.
 func (b *Block) Again() *Block {
-	return &Block{section: b.section, cols: b.cols, at: make([]int, len(b.at))}
+	return New(b.section, b.cols)
 }
 
 // Split divides the block: the second part has the columns from n on, numbered from 0.

@@ -14,7 +14,7 @@ import (
 
 // statsRanks is the number of ranks of a world that share a batch and its statistics block. A
 // block begins at a multiple of it, so merged runs keep their blocks.
-const statsRanks = 8
+const statsRanks = 16
 
 // batches divides processes into batches. Those without a known rank are combined in order.
 func batches(ordered []placed) [][]placed {
@@ -37,7 +37,7 @@ func batches(ordered []placed) [][]placed {
 // prepared is what a batch adds to the file.
 type prepared struct {
 	records [][]*record // of each process
-	stats   []byte      // the statistics block, nil if there is none
+	stats   rawBlock    // of statistics, without bytes if there is none
 	counted []byte      // the block of counters, likewise
 	trace   []encodedTrace
 }
@@ -51,10 +51,10 @@ func (rw *runWriter) prepare(batch []placed) (*prepared, error) {
 		}
 	}
 	var err error
-	if p.stats, err = statsOfBatch(batch, rw.features&featureShared != 0); err != nil {
+	if p.stats, err = statsOfBatch(batch, statsOptions{shared: rw.features&featureShared != 0, rounded: rw.rounded}); err != nil {
 		return nil, batch[0].failed(err)
 	}
-	if p.stats != nil && len(rw.counters) > 0 {
+	if p.stats.bytes != nil && len(rw.counters) > 0 {
 		if p.counted, err = countersOfBatch(batch, rw.counters); err != nil {
 			return nil, batch[0].failed(err)
 		}
@@ -126,13 +126,19 @@ func (rw *runWriter) processes(ordered []placed) error {
 }
 
 // addStats writes the statistics block of the last n processes.
-func (rw *runWriter) addStats(block []byte, n int) error {
-	if block == nil {
+func (rw *runWriter) addStats(block rawBlock, n int) error {
+	if block.bytes == nil {
 		return nil
 	}
-	number, err := rw.enqueueRaw(blockStats, block)
+	number, err := rw.enqueueRaw(block.kind, block.bytes)
 	rw.stats = append(rw.stats, statsBlock{len(rw.procs) - n, n, number})
 	return err
+}
+
+// rawBlock is an encoded block.
+type rawBlock struct {
+	kind  block.Kind
+	bytes []byte
 }
 
 // queuedBlock is a block that is being encoded.

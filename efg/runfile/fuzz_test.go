@@ -42,6 +42,10 @@ func blocksOf(tb testing.TB, data []byte) []blockContent {
 	}
 	var blocks []blockContent
 	for _, ref := range append(r.blocks, blockRef{Ref: index}) {
+		if ref.Kind == blockStatsCode {
+			blocks = append(blocks, blockContent{blockStats, statsColumns(tb, r, ref.Ref)})
+			continue
+		}
 		b, err := block.Read(r.r, ref.Ref, "sample")
 		if err != nil {
 			tb.Fatal(err)
@@ -49,6 +53,21 @@ func blocksOf(tb testing.TB, data []byte) []blockContent {
 		blocks = append(blocks, blockContent{ref.Kind, b.Columns()})
 	}
 	return blocks
+}
+
+// statsColumns returns the columns of statistics that are a code.
+func statsColumns(tb testing.TB, r *Run, at block.Ref) block.Columns {
+	tb.Helper()
+	at.Kind = blockStatsCode
+	code, err := block.ReadCode(r.r, at, "sample")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	cols, err := decodeStats(code, r.features&featureShared != 0)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return cols
 }
 
 // assemble makes a file from blocks. It corrects the lengths in the index and leaves the rest
@@ -71,6 +90,12 @@ func assemble(blocks []blockContent) []byte {
 		lengths = append(lengths, uint64(len(b)-start))
 	}
 	if len(index) > first+indexBlockLen {
+		index[first+indexBlockKind] = slices.Clone(index[first+indexBlockKind])
+		for i, k := range index[first+indexBlockKind] {
+			if block.Kind(k) == blockStatsCode { // blocksOf has its columns
+				index[first+indexBlockKind][i] = uint64(blockStats)
+			}
+		}
 		index[first+indexBlockLen] = lengths
 	}
 	start := uint64(len(b))

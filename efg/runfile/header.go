@@ -34,7 +34,9 @@ const (
 	featureShared = 1 << 12
 	// featurePathGraphs: nodes in event blocks name call paths by their numbers in the block.
 	featurePathGraphs = 1 << 13
-	features          = featurePending | featureEvents | featureMixed | featureTimes | featureUntimed | featurePaths | featurePathCode | featureCounters | featureShared | featurePathGraphs
+	// featureStatsCode: there may be statistics as a code.
+	featureStatsCode = 1 << 14
+	features         = featurePending | featureEvents | featureMixed | featureTimes | featureUntimed | featurePaths | featurePathCode | featureCounters | featureShared | featurePathGraphs | featureStatsCode
 	// unreleased are features that only versions between releases wrote.
 	unreleased = 1<<1 | 1<<2 | 1<<3 | 1<<4
 )
@@ -52,6 +54,9 @@ func (rw *runWriter) featuresOf(sources []source, meta *Meta) (f uint32) {
 	}
 	if slices.ContainsFunc(sources, source.inCall) {
 		f |= featurePending
+	}
+	if slices.ContainsFunc(sources, source.hasTimes) {
+		f |= featureStatsCode
 	}
 	if slices.ContainsFunc(sources, source.traced) {
 		f |= featureTimes

@@ -27,7 +27,7 @@ type Meta struct {
 	Status int `msgpack:"status"`
 	// StatusUnknown says that Status is 0 because it is unknown.
 	StatusUnknown bool `msgpack:"status_unknown,omitempty"`
-	// Time is the kind of time that was recorded: "off", "stats" or "trace=" and the error in
+	// Time is the kind of time that was recorded: "off", "stats", RoundedStats or "trace=" and the error in
 	// percent and perhaps a budget, see TraceTime.
 	Time string `msgpack:"time,omitempty"`
 	// Polls is PollTotals if polls that found nothing are only counted, at separate nodes;
@@ -110,6 +110,9 @@ type Site struct {
 
 // Traced reports whether Time is that of each event.
 func (m *Meta) Traced() bool { return m.Time == "trace" || strings.HasPrefix(m.Time, "trace=") }
+
+// RoundedStats is Meta.Time of a run with time statistics that are rounded when it is written.
+const RoundedStats = "stats=rounded"
 
 // TraceTime is Meta.Time of a run with the times of each event, with a relative error of parts
 // in units of ErrorUnit. If budget is not 0 they may take so many bytes in each process: "trace=5",

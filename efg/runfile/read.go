@@ -191,8 +191,14 @@ func (r *Run) readRaw(n int) ([]byte, *block.Block, error) { return r.readColumn
 
 // readColumns is readRaw of the first columns only.
 func (r *Run) readColumns(n, columns int) ([]byte, *block.Block, error) {
-	return block.ReadRaw(r.r, r.blocks[n].Ref, fmt.Sprintf("%s block %d", kindName(r.blocks[n].Kind), n), columns)
+	if r.blocks[n].Kind == blockStatsCode {
+		return r.readStatsCode(n)
+	}
+	return block.ReadRaw(r.r, r.blocks[n].Ref, r.section(n), columns)
 }
+
+// section names block n in errors.
+func (r *Run) section(n int) string { return fmt.Sprintf("%s block %d", kindName(r.blocks[n].Kind), n) }
 
 // one reads the only block of a kind.
 func (r *Run) one(kind block.Kind) (*block.Block, error) {
@@ -309,7 +315,7 @@ func (r *Run) readIndex(b *block.Block) {
 	r.groupTable(b)
 	first := 0
 	for n := range r.blocks {
-		if r.blocks[n].Kind == blockStats {
+		if r.blocks[n].holdsStats() {
 			first += int(b.Below(indexStatsFirst, procs-uint64(first), "process"))
 			count := int(b.Below(indexStatsProcs, procs-uint64(first)+1, "number of processes"))
 			r.stats = append(r.stats, statsBlock{first, count, n})

@@ -41,11 +41,12 @@ const (
 	blockTimes
 	blockIndexTables // an index with the small tables
 	blockCounters
-	lastBlockKind = blockCounters
+	blockStatsCode
+	lastBlockKind = blockStatsCode
 )
 
 func kindName(k block.Kind) string {
-	names := [...]string{"unknown", "meta", "strings", "sites", "graphs", "statistics", "index", "sequence", "trace", "events", "times", "index", "counters"}
+	names := [...]string{"unknown", "meta", "strings", "sites", "graphs", "statistics", "index", "sequence", "trace", "events", "times", "index", "counters", "statistics"}
 	if k > lastBlockKind {
 		k = 0
 	}
@@ -58,6 +59,9 @@ type blockRef struct {
 	// members is the number of streams' graphs in it, after the index was read.
 	members uint64
 }
+
+// holdsStats reports whether there are statistics in the block.
+func (b *blockRef) holdsStats() bool { return b.Kind == blockStats || b.Kind == blockStatsCode }
 
 // holdsGroups reports whether there are groups of records in the block.
 func (b *blockRef) holdsGroups() bool { return b.Kind == blockGroups || b.Kind == blockEvents }

@@ -123,7 +123,11 @@ func (s *memorySource) records() ([]*record, error) {
 	return records, nil
 }
 
-func (s *memorySource) hasTimes() bool { return true }
+func (s *memorySource) hasTimes() bool {
+	return slices.ContainsFunc(s.proc.Streams, func(t efg.Stream) bool {
+		return slices.ContainsFunc(t.Nodes, func(n efg.Node) bool { return n.Stats != nil })
+	})
+}
 
 func (s *memorySource) times() ([][]efg.Node, []efg.Def, error) {
 	var nodes [][]efg.Node

@@ -6,6 +6,7 @@ import (
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/block"
+	"github.com/efg-tools/efg/signature"
 )
 
 // A statistics block holds the times of the processes of several ranks.
@@ -44,30 +45,50 @@ type statsBlock struct {
 	block        int
 }
 
-// statsOfBatch returns the statistics block of a batch's processes, nil if none
-// of them has times. If shared is set, nodes share statistics.
-func statsOfBatch(batch []placed, shared bool) ([]byte, error) {
-	if from := wholeBlock(batch); from != nil && shared == (from.run.features&featureShared != 0) {
-		raw, err := from.run.statsBytes(from.run.statsOf(from.proc))
+// statsOfBatch returns the statistics block of a batch's processes, an empty one if none
+// of them has times.
+func statsOfBatch(batch []placed, opt statsOptions) (rawBlock, error) {
+	if from := wholeBlock(batch); from != nil && opt.shared == (from.run.features&featureShared != 0) {
+		raw, err := from.run.statsBlock(from.run.statsOf(from.proc))
 		return raw, from.failed(err)
 	}
 	if !slices.ContainsFunc(batch, func(p placed) bool { return p.source.hasTimes() }) {
-		return nil, nil
+		return rawBlock{}, nil
 	}
-	s := statsWriter{shared: shared}
+	var streams []*codedStream
+	likes := newLikes()
 	for i := range batch {
 		times, defs, err := batch[i].source.times()
 		if err != nil {
-			return nil, err
+			return rawBlock{}, err
 		}
 		for _, nodes := range times {
-			s.stream(nodes, defs)
+			streams = append(streams, streamStats(nodes, defs, opt, likes))
 		}
 	}
-	if !s.any {
-		return nil, nil
+	if !slices.ContainsFunc(streams, (*codedStream).timed) {
+		return rawBlock{}, nil
 	}
-	return block.Append(nil, blockStats, s.cols, 0), nil
+	return statsOfStreams(streams, opt.shared), nil
+}
+
+// codedStats is the maximum number of streams and statistics in a block that is a code: it is slow to decode, and what
+// a decoder remembers of each takes memory.
+const codedStats = 1 << 14
+
+// statsOfStreams returns the statistics block of streams.
+func statsOfStreams(streams []*codedStream, shared bool) rawBlock {
+	n, w := 0, statsWriter{shared: shared}
+	for _, t := range streams {
+		n += 1 + len(t.list)
+	}
+	if n <= codedStats {
+		return rawBlock{blockStatsCode, block.AppendCode(nil, blockStatsCode, encodeStats(streams, shared))}
+	}
+	for _, t := range streams {
+		w.put(t)
+	}
+	return rawBlock{blockStats, block.Append(nil, blockStats, w.cols, 0)}
 }
 
 // wholeBlock returns the first of these processes if they are exactly those whose times are in
@@ -90,19 +111,33 @@ func wholeBlock(batch []placed) *fileSource {
 	return first
 }
 
-// statsBytes returns the bytes of the k-th statistics block as they are in the file, if they
-// are the times of the existing nodes.
-func (r *Run) statsBytes(k int) ([]byte, error) {
+// readStatsCode reads a statistics block that is a code, and also returns its bytes.
+func (r *Run) readStatsCode(n int) ([]byte, *block.Block, error) {
+	at := r.blocks[n].Ref
+	code, err := block.ReadCode(r.r, at, r.section(n))
+	if err != nil {
+		return nil, nil, err
+	}
+	cols, err := decodeStats(code, r.features&featureShared != 0)
+	if err != nil {
+		return nil, nil, &CorruptError{Section: r.section(n), Offset: at.Offset, Cause: err}
+	}
+	return block.AppendCode(nil, at.Kind, code), block.New(r.section(n), cols), nil
+}
+
+// statsBlock returns the k-th statistics block as it is in the file, if it has
+// the times of the existing nodes.
+func (r *Run) statsBlock(k int) (rawBlock, error) {
 	at := &r.stats[k]
 	raw, b, err := r.readRaw(at.block)
 	if err != nil {
-		return nil, err
+		return rawBlock{}, err
 	}
 	for i := at.first; i < at.first+at.procs; i++ {
 		for j := range r.Procs[i].Streams {
 			nodes, err := r.nodesOf(i, j)
 			if err != nil {
-				return nil, err
+				return rawBlock{}, err
 			}
 			if n := b.Peek(statStream); n != nodes {
 				b.Failf("statistics of %d nodes, there are %d", n, nodes)
@@ -110,7 +145,7 @@ func (r *Run) statsBytes(k int) ([]byte, error) {
 			r.takeStats(b, nil, nil)
 		}
 	}
-	return raw, b.Close()
+	return rawBlock{r.blocks[at.block].Kind, raw}, b.Close()
 }
 
 // nodesOf is the number of nodes of Procs[i].Streams[j] according to the graph, not to the
@@ -123,30 +158,87 @@ func (r *Run) nodesOf(i, j int) (uint64, error) {
 	return p.shape[0], nil
 }
 
-// statsWriter makes a statistics block.
+// statsOptions say how statistics are stored.
+type statsOptions struct {
+	shared  bool // nodes that differ in their call paths share them
+	rounded bool // see FORMAT.md, "Rounded statistics"
+}
+
+// streamStats returns the statistics of a stream of a process with these definitions.
+func streamStats(nodes []efg.Node, defs []efg.Def, opt statsOptions, likes *likes) *codedStream {
+	t := &codedStream{nodes: uint64(len(nodes)), list: ownStats(nodes)}
+	first := func(i int) *efg.Node { return &nodes[i] }
+	if opt.shared {
+		sharing := newSharing(nodes, defs)
+		if all, ok := sharing.merged(nodes); ok {
+			t.groups, t.list = uint64(len(all)), all
+			t.shares = sharing.shares(nodes, all)
+			first = func(i int) *efg.Node { return &nodes[sharing.groups[i][0]] }
+		}
+	}
+	t.rounding = roundingOf(t.list)
+	if opt.rounded && t.rounding == 0 {
+		t.list = roundStats(t.list)
+		t.rounding = roundingOf(t.list)
+	}
+	t.likes = likes.of(len(t.list), first)
+	return t
+}
+
+// timed reports whether a node has times.
+func (t *codedStream) timed() bool {
+	return slices.ContainsFunc(t.list, func(st *efg.Stats) bool { return st != nil })
+}
+
+// likes finds similar nodes of a block.
+type likes struct {
+	number map[likeKey]uint64
+	total  uint64
+}
+
+// likeKey is what similar nodes have in common: procedure, callsite and object, and how many like that are
+// before it in its stream.
+type likeKey struct {
+	words [signature.FirstWord]uint64
+	nth   int
+}
+
+func newLikes() *likes { return &likes{number: map[likeKey]uint64{}} }
+
+// of returns which of the earlier nodes those of a stream are like, counted from 1, or 0. Each of their statistics is of
+// a node.
+func (l *likes) of(n int, node func(int) *efg.Node) []uint64 {
+	list := make([]uint64, n)
+	nth := map[likeKey]int{}
+	for i := range list {
+		key := likeKey{}
+		copy(key.words[:], node(i).Words)
+		nth[key]++
+		key.nth = nth[key]
+		list[i] = l.number[key]
+		l.total++
+		l.number[key] = l.total
+	}
+	return list
+}
+
+// statsWriter makes the columns of a statistics block.
 type statsWriter struct {
 	cols   block.Columns
 	shared bool
-	any    bool // a node has times
 }
 
-// stream adds a stream of a process with these definitions.
-func (s *statsWriter) stream(nodes []efg.Node, defs []efg.Def) {
-	s.cols.Put(statStream, uint64(len(nodes)))
-	if !s.shared {
-		s.list(ownStats(nodes))
-		return
+func (s *statsWriter) put(t *codedStream) {
+	s.cols.Put(statStream, t.nodes)
+	if s.shared {
+		s.cols.Put(statGroups, t.groups)
 	}
-	sharing := newSharing(nodes, defs)
-	all, ok := sharing.merged(nodes)
-	if !ok {
-		s.cols.Put(statGroups, 0)
-		s.list(ownStats(nodes))
-		return
+	s.list(t.list)
+	for i, list := range t.shares {
+		for _, v := range list {
+			s.cols.Put(statShares+i, v)
+		}
 	}
-	s.cols.Put(statGroups, uint64(len(all)))
-	s.list(all)
-	sharing.putShares(&s.cols, nodes, all)
 }
 
 // ownStats are the statistics of each node.
@@ -165,20 +257,26 @@ func (s *statsWriter) list(stats []*efg.Stats) {
 			s.cols.Put(statForm, statNone)
 			continue
 		}
-		s.any = true
-		form := uint64(statCompact)
-		switch {
-		case !fits(&st.Dur, st.Count) || !fits(&st.Gap, st.Count):
-			form = statWhole
-		case st.Count == 1:
-			form = statSingle
-		}
+		form := formOf(st)
 		s.cols.Put(statForm, form)
 		s.cols.Put(statCount, block.Zigzag(int64(st.Count-last)))
 		last = st.Count
 		s.interval(&st.Dur, st.Count, form)
 		s.interval(&st.Gap, st.Count, form)
 	}
+}
+
+// formOf is the form of a node's statistics.
+func formOf(st *efg.Stats) uint64 {
+	switch {
+	case st == nil:
+		return statNone
+	case !fits(&st.Dur, st.Count) || !fits(&st.Gap, st.Count):
+		return statWhole
+	case st.Count == 1:
+		return statSingle
+	}
+	return statCompact
 }
 
 // binOf is the bin that counts a time.

@@ -214,8 +214,8 @@ func (s *share) take(events uint64, v int64) uint64 {
 	return x
 }
 
-// putShares writes the shares of all nodes but each group's last one.
-func (s *sharing) putShares(cols *block.Columns, nodes []efg.Node, all []*efg.Stats) {
+// shares returns the shares of all nodes but each group's last one, of the durations and of the gaps.
+func (s *sharing) shares(nodes []efg.Node, all []*efg.Stats) (list [2][]uint64) {
 	units := s.precisions(all)
 	for g, members := range s.groups {
 		var x [2]share
@@ -226,10 +226,11 @@ func (s *sharing) putShares(cols *block.Columns, nodes []efg.Node, all []*efg.St
 			for i, v := range intervals(nodes[k].Stats) {
 				units := x[i].closest(s.counts[k], v.Sum)
 				x[i].ahead += int64(x[i].take(s.counts[k], units)) - int64(v.Sum)
-				cols.Put(statShares+i, block.Zigzag(units))
+				list[i] = append(list[i], block.Zigzag(units))
 			}
 		}
 	}
+	return list
 }
 
 // takeShares gives the nodes of a stream their shares of the groups' statistics.

@@ -128,6 +128,7 @@ type runWriter struct {
 	traces    []traceBlock
 	exact     bool // few processes: each stream's hash is kept, and each process's id
 	noTimes   bool
+	rounded   bool // statistics are rounded
 	partial   bool // a part of a run, to be merged: it keeps what distinguishes processes
 	hashes    map[hashGroup]uint64
 	worlds    []worldInfo
@@ -185,7 +186,7 @@ func packWith(w io.Writer, sources []source, meta Meta, part bool, how packing) 
 	rw := &runWriter{
 		packing: how,
 		w:       bw, strings: map[string]uint32{}, expect: map[shapeKey]uint64{}, open: map[shapeKey]*openGroup{},
-		hashes: map[hashGroup]uint64{}, noTimes: meta.Time == "off", partial: part,
+		hashes: map[hashGroup]uint64{}, noTimes: meta.Time == "off", rounded: meta.Time == RoundedStats, partial: part,
 	}
 	rw.filling = newGroupWriter(rw.part)
 	ordered, worlds := inOrder(sources)

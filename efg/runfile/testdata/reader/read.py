@@ -14,8 +14,9 @@ from columns import M64, Block, need, unzigzag, xxh64
 from events import event_groups
 from groups import Body, Group, Predictions, Words, call, definitions, derived, graph, start
 from statistics_block import statistics, visits_of
+from statistics_code import coded_statistics
 
-META, STRINGS, SITES, GROUPS, STATISTICS, INDEX, PART, TRACE, EVENTS, TIMES, INDEX_TABLES, COUNTERS = range(1, 13)
+META, STRINGS, SITES, GROUPS, STATISTICS, INDEX, PART, TRACE, EVENTS, TIMES, INDEX_TABLES, COUNTERS, STATISTICS_CODE = range(1, 14)
 SITE, MODULE = 9, 10
 
 
@@ -24,7 +25,7 @@ class File:
         self.data, self.forms = data, forms
         need(data[:8] == b"\x89EFG\r\n\x1a\n", "not a run file")
         self.version, features = struct.unpack("<LL", data[8:16])
-        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~16353 == 0, "version or features")
+        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~32737 == 0, "version or features")
         self.in_call = features & 1
         self.timed = features >> 5 & 1
         self.early = features >> 6 & 1
@@ -119,9 +120,9 @@ class File:
         ix.all(7), ix.all(8), ix.all(9)
         self.times, first = [], 0
         for kind, data in self.blocks:
-            if kind == STATISTICS:
+            if kind in (STATISTICS, STATISTICS_CODE):
                 first += ix.take(10)
-                self.times.append((first, ix.take(11), data))
+                self.times.append((first, ix.take(11), data if kind == STATISTICS else coded_statistics(data, self.shared)))
         self.counters = [data for kind, data in self.blocks if kind == COUNTERS]
         need(len(self.counters) == (len(self.times) if self.counted else 0), "number of blocks of counters")
         self.traces, first = [], 0

@@ -4,6 +4,7 @@ from columns import M64, Block, need, unzigzag
 from groups import counted, derived, start
 
 SITE, STATISTICS = 9, 5
+SINGLE, WHOLE = 1, 3
 
 
 def statistics(f, process, graphs, words):
@@ -11,23 +12,32 @@ def statistics(f, process, graphs, words):
     for first, count, data in f.times:
         if not first <= process < first + count:
             continue
-        block = Block(data, STATISTICS)
+        streams = iter(data if isinstance(data, list) else in_columns(f, first, process, data))
         for p in range(first, process + 1):
             for s in range(f.processes[p][9]):
-                nodes = block.take(9)
-                groups = block.take(10) if f.shared else 0
-                need(groups == 0 or groups < nodes, "shared statistics")
-                found, events = [], 0
-                for _ in range(groups or nodes):
-                    times = node_times(block, events)
-                    events = times[0] if times else events
-                    found.append(times and (events, [interval(x, events) for x in times[1]]))
-                shares = [[unzigzag(block.take(11 + i)) for _ in range(groups and nodes - groups)] for i in range(2)]
+                nodes, groups, found, shares = next(streams)
                 if p == process:
                     if groups:
                         found = divided(found, shares, graphs[s], words)
                     yield from ((s, node, times) for node, times in enumerate(found) if times)
         return
+
+
+def in_columns(f, first, process, data):
+    """Yields nodes, groups, statistics and shares of the streams of a block."""
+    block = Block(data, STATISTICS)
+    for p in range(first, process + 1):
+        for _ in range(f.processes[p][9]):
+            nodes = block.take(9)
+            groups = block.take(10) if f.shared else 0
+            need(groups == 0 or groups < nodes, "shared statistics")
+            found, events = [], 0
+            for _ in range(groups or nodes):
+                times = node_times(block, events)
+                events = times[0] if times else events
+                found.append(times and (events, [interval(x, events) for x in times[1]]))
+            shares = [[unzigzag(block.take(11 + i)) for _ in range(groups and nodes - groups)] for i in range(2)]
+            yield nodes, groups, found, shares
 
 
 def divided(found, shares, nodes, words):
@@ -101,12 +111,12 @@ def node_times(block, before):
     events, intervals = before + unzigzag(block.take(1)) & M64, []
     for _ in range(2):
         low = block.take(3)
-        if form == 1:
+        if form == SINGLE:
             intervals.append((form, 0, low, 0, []))
             continue
         total, high = block.take(2), block.take(4)
         bins, left = [], events
-        if form == 3:
+        if form == WHOLE:
             bins = [block.take(8) for _ in range(32)]
         else:
             for _ in range(bin_of(low), bin_of(low + high)):
@@ -123,10 +133,10 @@ def bin_of(ns):
 def interval(stored, events):
     """Returns sum, minimum, maximum and bins."""
     form, total, low, high, given = stored
-    if form == 3:
+    if form == WHOLE:
         return total, low, high, given
     bins = [0] * 32
-    if form == 1:
+    if form == SINGLE:
         bins[bin_of(low)] = 1
         return low, low, low, bins
     high += low
@@ -134,10 +144,11 @@ def interval(stored, events):
         bins[bin_of(low) + i] = c
     bins[bin_of(high)] = events - sum(given) & 0xFFFFFFFF
     high &= M64
+    return unzigzag(total) + typical_sum(events, low, high, bins) & M64, low, high, bins
+
+
+def typical_sum(events, low, high, bins):
     lo, hi = bin_of(low), bin_of(high)
-    typical = low + high
     if lo == hi:
-        typical += (events - 2) * (low + ((high - low & M64) >> 1))
-    else:
-        typical += sum((c - (i in (lo, hi))) * (3 << i + 2) for i, c in enumerate(bins) if lo <= i <= hi)
-    return unzigzag(total) + typical & M64, low, high, bins
+        return low + high + (events - 2) * (low + ((high - low & M64) >> 1)) & M64
+    return low + high + sum((c - (i in (lo, hi))) * (3 << i + 2) for i, c in enumerate(bins) if lo <= i <= hi) & M64

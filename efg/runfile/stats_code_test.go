@@ -1,0 +1,142 @@
+package runfile
+
+import (
+	"bytes"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/efg-tools/efg/efg"
+)
+
+// recordedStats returns the processes of the recordings in testdata/statistics.
+func recordedStats(t *testing.T) (all [][]*efg.Process) {
+	t.Helper()
+	paths, err := filepath.Glob("testdata/statistics/*.efg")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no recordings: %v", err)
+	}
+	for _, path := range paths {
+		r, err := OpenRun(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		var procs []*efg.Process
+		for i := range r.Procs {
+			p, err := r.Process(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			procs = append(procs, p)
+		}
+		all = append(all, procs)
+	}
+	return all
+}
+
+// writtenStats returns the processes of a file that was written with such times.
+func writtenStats(t *testing.T, procs []*efg.Process, time string) ([]*efg.Process, []byte) {
+	t.Helper()
+	data := encode(t, procs, Meta{Time: time})
+	r, err := NewRun(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Validate(r); err != nil {
+		t.Fatal(err)
+	}
+	var got []*efg.Process
+	for i := range r.Procs {
+		p, err := r.Process(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, p)
+	}
+	return got, data
+}
+
+// eachStats calls f with the statistics of each stream.
+func eachStats(procs []*efg.Process, f func(proc, stream int, list []*efg.Stats)) {
+	for i, p := range procs {
+		for j := range p.Streams {
+			f(i, j, ownStats(p.Streams[j].Nodes))
+		}
+	}
+}
+
+// Statistics come back as they were recorded, and another reader finds the same.
+func TestRecordedStatistics(t *testing.T) {
+	for k, procs := range recordedStats(t) {
+		got, data := writtenStats(t, procs, "stats")
+		eachStats(procs, func(i, j int, want []*efg.Stats) {
+			if list := ownStats(got[i].Streams[j].Nodes); !reflect.DeepEqual(list, want) {
+				t.Errorf("process %d, stream %d: other statistics", i, j)
+			}
+		})
+		if k > 0 {
+			continue // it takes seconds
+		}
+		if got, want := independently(t, data), shown(t, data); got != want {
+			t.Errorf("the independent reader disagrees: %s", firstDifference(got, want))
+		}
+	}
+}
+
+// Rounded statistics are within what FORMAT.md says, stay as they are when they are written again, and take less space.
+func TestRoundedStatistics(t *testing.T) {
+	for k, procs := range recordedStats(t) {
+		_, exact := writtenStats(t, procs, "stats")
+		got, data := writtenStats(t, procs, RoundedStats)
+		if len(data) >= len(exact) {
+			t.Errorf("%d bytes, %d exact", len(data), len(exact))
+		}
+		if again := encode(t, got, Meta{Time: RoundedStats}); !bytes.Equal(again, data) {
+			t.Error("they change when they are written again")
+		}
+		eachStats(procs, func(i, j int, want []*efg.Stats) {
+			checkRounded(t, ownStats(got[i].Streams[j].Nodes), want)
+		})
+		if k > 0 {
+			continue // it takes seconds
+		}
+		if got, want := independently(t, data), shown(t, data); got != want {
+			t.Errorf("the independent reader disagrees: %s", firstDifference(got, want))
+		}
+	}
+}
+
+func checkRounded(t *testing.T, got, want []*efg.Stats) {
+	t.Helper()
+	all, off := [2]int64{}, [2]int64{}
+	for k := range want {
+		for i, v := range intervals(want[k]) {
+			all[0] += int64(v.Sum)
+			off[i] += int64(intervals(got[k])[i].Sum) - int64(v.Sum)
+		}
+	}
+	for k := range want {
+		if got[k].Count != want[k].Count {
+			t.Fatalf("node %d: %d events, not %d", k, got[k].Count, want[k].Count)
+		}
+		for i, v := range intervals(want[k]) {
+			r := intervals(got[k])[i]
+			d := int64(r.Sum) - int64(v.Sum)
+			if d = max(d, -d); d > all[0]>>roundingPart || 8*d > int64(v.Sum) {
+				t.Errorf("node %d: the sum %d became %d, of %d", k, v.Sum, r.Sum, all[0])
+			}
+			if got[k].Count > 1 && (r.Min > v.Min || 8*(v.Min-r.Min) > v.Min || r.Max < v.Max || 8*(r.Max-v.Max) > v.Max) {
+				t.Errorf("node %d: %d to %d became %d to %d", k, v.Min, v.Max, r.Min, r.Max)
+			}
+			if !fits(r, got[k].Count) {
+				t.Errorf("node %d: statistics that contradict themselves: %+v", k, r)
+			}
+		}
+	}
+	for _, d := range off {
+		if max(d, -d) > all[0]>>roundingPart {
+			t.Errorf("all sums together are off by %d, of %d", d, all[0])
+		}
+	}
+}
