@@ -415,7 +415,7 @@ func noteEncodings(t *testing.T, data []byte, used map[int]bool) {
 		t.Fatal(err)
 	}
 	for _, ref := range r.blocks {
-		if ref.Kind == blockEvents || block.IsMixed(data[ref.Offset]) {
+		if ref.Kind == blockEvents || ref.Kind == blockStatsCode || block.IsMixed(data[ref.Offset]) {
 			continue
 		}
 		c := &block.Cursor{Buf: data[ref.Offset+1:]}
