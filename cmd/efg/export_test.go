@@ -93,7 +93,7 @@ func TestExportAndImportErrors(t *testing.T) {
 		{"export a.efg --format simgrid", "efg: --format simgrid is a directory: -o DIRECTORY is missing\n"},
 		{"export a.efg -o a.simgrid --what x", "efg: --what x: want supported\n"},
 		{"export a.efg -o a.simgrid --from 2ms", "efg: --format simgrid: --from and --to are numbers of events, not times\n"},
-		{"export a.efg -o a.simgrid --from 2", "efg: --format simgrid: part of a run cannot be replayed: messages to and from the rest would be missing\n"},
+		{"export a.efg -o a.simgrid --from 2", "efg: --format simgrid: part of a run cannot be simulated: messages to and from the rest would be missing\n"},
 		{"export a.efg -o a.simgrid", "efg: --format simgrid: "},
 		{"export a.efg --format liballprof", "efg: --format liballprof is a directory: -o DIRECTORY is missing\n"},
 		{"export a.efg -o a.goal --what x", "efg: --what x: want supported\n"},

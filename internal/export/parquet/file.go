@@ -55,6 +55,7 @@ type file struct {
 // scratch is memory that is used again.
 type scratch struct {
 	page, zipped []byte
+	entries      []byte // of a dictionary
 	levels       []uint32
 	codes        []uint32
 	ints         []int64
@@ -181,7 +182,7 @@ func (f *file) values(v *table.Vector, column *table.Column, rows int) ([]int64,
 // coded writes the dictionary of a column, and appends the numbers of the values in it.
 func (f *file) coded(c *chunk, column *table.Column, v *table.Vector, page []byte) ([]byte, error) {
 	var codes []uint32
-	var entries []byte
+	entries := f.room.entries[:0]
 	var n int
 	if column.Type.Textual() {
 		codes, n = number(v, len(v.Texts), findText(v.Texts), func(i int) { entries = appendText(entries, v.Texts[i]) })
@@ -190,6 +191,7 @@ func (f *file) coded(c *chunk, column *table.Column, v *table.Vector, page []byt
 		codes, n = number(v, len(v.Ints), findInt(v.Ints), func(i int) { entries = binary.LittleEndian.AppendUint64(entries, uint64(v.Ints[i])) })
 		c.describe(intBounds(v))
 	}
+	f.room.entries = entries
 	c.dictionary = f.offset
 	c.encodings = append(c.encodings, encodingPlain)
 	err := f.page(c, pageDictionary, entries, func(t *thrift) {
@@ -209,7 +211,7 @@ func (f *file) coded(c *chunk, column *table.Column, v *table.Vector, page []byt
 	return appendHybrid(append(page, byte(width)), list, width), err
 }
 
-// number returns the number of each value of a vector among those that are different, and how many these are.
+// number returns the number of each value of a vector among those that are taken to be different, and how many these are.
 // find says which number a value has, and whether it is new.
 func number(v *table.Vector, values int, find func(i int) (n uint32, added bool), entry func(i int)) (codes []uint32, distinct int) {
 	codes = make([]uint32, values)

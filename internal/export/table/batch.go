@@ -22,7 +22,7 @@ type Vector struct {
 	Texts []string
 	// Nulls says which values are absent; nil: none.
 	Nulls []bool
-	// Distinct: no two values are equal.
+	// Distinct: so few values are equal that to look for these does not pay.
 	Distinct bool
 }
 

@@ -353,7 +353,7 @@ func (b *eventBuilder) refer() {
 		}
 	}
 	args, out := b.vector(eventArguments), b.vector(eventResults)
-	args.Texts, args.Of, args.Distinct = b.args.list(args.Texts), b.room[2], len(b.args.numbers) == len(b.args.ends)
+	args.Texts, args.Of, args.Distinct = b.args.list(args.Texts), b.room[2], true
 	out.Texts, out.Of, out.Distinct = b.out.list(out.Texts), b.room[3], true
 }
 
