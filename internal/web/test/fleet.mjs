@@ -10,7 +10,7 @@ async function fleet(page) {
   const listed = await page.tab.evaluate(async () => (await fetch("v1/runs")).json());
   // A worker has not the memory for some runs.
   const unread = (await page.tab.$$eval("[data-ready=fleet] .problem", (list) => list.map((e) => e.textContent))).join("\n");
-  const read = listed.runs.filter((r) => !unread.includes(`left out: ${r.name}: `));
+  const read = listed.runs.filter((r) => !unread.includes(`/${r.name}.efg: `));
   assert.ok(read.length >= listed.runs.length - 1, unread);
   const doc = JSON.parse(page.efg("fleet", "--json", "--top", "0", ...read.map((r) => page.file(r.name))));
   const uses = (rows, head) => rows.map((r) => [r[head], r.runs, r.ranks, r["of all"]]);
