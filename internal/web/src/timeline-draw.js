@@ -96,17 +96,25 @@ function drawCollectives(g, style, collectives, { rows, x, rowHeight }) {
   g.setLineDash([]);
 }
 
-// drawPath draws the critical path as a line from row to row.
+// apart is how far lines from row to row are apart at least: closer ones would hide what is below.
+const apart = 8;
+
+// drawPath draws the critical path as a line from row to row. Where it changes rows too often for that,
+// only the parts in the rows are drawn.
 function drawPath(g, style, { view, from, to, rowHeight, path }, x) {
   const row = (rank) => view.rows.findIndex(([first, last]) => first <= rank && rank <= last);
   g.beginPath();
-  let on = false;
+  let on = false, changed = -Infinity;
   for (const [rank, begin, end] of path.segments) {
     const at = end < from || begin > to ? -1 : row(rank);
     if (at >= 0) {
       const y = top + (at + 0.5) * rowHeight;
-      if (on) g.lineTo(x(begin), y);
-      else g.moveTo(x(begin), y);
+      if (on && x(begin) - changed >= apart) {
+        g.lineTo(x(begin), y);
+        changed = x(begin);
+      } else {
+        g.moveTo(x(begin), y);
+      }
       g.lineTo(x(end), y);
     }
     on = at >= 0;
