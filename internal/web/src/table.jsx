@@ -1,8 +1,9 @@
 // Tables of any length: only rows that can be seen are in the document.
 
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { Columns, hiddenIn } from "./columns-dialog.jsx";
 import { grouped, shortenMiddle } from "./format.js";
+import { useWidth } from "./parts.jsx";
 import { change, useRoute } from "./route.js";
 import { isSelected, selectionIn, selectOnly } from "./selection.js";
 
@@ -36,11 +37,12 @@ export function Table({ name, rows, columns: all, caption, order, matches, open,
   const fits = only ? (r) => about(r) && (!matches || matches(r)) : matches;
   const arranged = useMemo(() => (remote ? [] : arrange(rows, columns, sort, fits)), [remote, rows, columns, sort, matches, only && JSON.stringify(selection)]);
   const shown = remote ?? { length: arranged.length, total: rows.length, at: (i) => arranged[i] };
-  const widths = useMemo(() => measure(rows, columns), [rows, columns]);
+  const [box, room] = useWidth();
+  const wanted = useMemo(() => measure(rows, columns), [rows, columns]);
+  const widths = useMemo(() => fitted(wanted, columns, room), [wanted, room]);
   const act = open ?? (select && ((r) => selectOnly(select(r), selection)));
   const [at, setAt] = useState(-1);
   const [scroll, setScroll] = useState(0);
-  const box = useRef();
   const long = shown.length > shortTable;
   useEffect(() => setAt(-1), [sort, matches === undefined]);
 
@@ -107,7 +109,7 @@ export function Table({ name, rows, columns: all, caption, order, matches, open,
           <Space rows={first} />
           {Array.from({ length: Math.max(0, last - first) }, (_, i) => first + i).map((i) => (
             <Row
-              key={i} index={i} row={shown.at(i)} columns={columns} open={act} title={rowTitle} chosen={i === at || (shown.at(i) && selected?.(shown.at(i)))} linked={shown.at(i) && about?.(shown.at(i))}
+              key={i} index={i} row={shown.at(i)} columns={columns} widths={widths} open={act} title={rowTitle} chosen={i === at || (shown.at(i) && selected?.(shown.at(i)))} linked={shown.at(i) && about?.(shown.at(i))}
               click={() => setAt(i)}
             />
           ))}
@@ -124,7 +126,7 @@ export function Table({ name, rows, columns: all, caption, order, matches, open,
 const rowsOf = (shown) => Array.from({ length: shown.length }, (_, i) => shown.at(i)).filter(Boolean);
 
 // Row shows a row, or, as long as it is not there, that it is missing.
-function Row({ index, row, columns, open, title, chosen, linked, click }) {
+function Row({ index, row, columns, widths, open, title, chosen, linked, click }) {
   return (
     <tr
       aria-rowindex={index + 2} aria-selected={chosen ? true : undefined} class={[open && row && "opens", linked && "linked"].filter(Boolean).join(" ") || undefined} title={row && title?.(row)}
@@ -133,7 +135,7 @@ function Row({ index, row, columns, open, title, chosen, linked, click }) {
         if (row) open?.(row);
       }}
     >
-      {row ? columns.map((c) => <Cell key={c.head} column={c} row={row} />) : <td class="quiet" colSpan={columns.length}>…</td>}
+      {row ? columns.map((c, i) => <Cell key={c.head} column={c} row={row} most={charactersIn(widths[i])} />) : <td class="quiet" colSpan={columns.length}>…</td>}
     </tr>
   );
 }
@@ -155,9 +157,9 @@ function Head({ column, sort, onSort }) {
   );
 }
 
-function Cell({ column, row }) {
+function Cell({ column, row, most }) {
   const whole = column.text ? column.text(row) : undefined;
-  const text = !column.right && typeof whole === "string" ? shortenMiddle(whole, column.most ?? mostCharacters) : whole;
+  const text = !column.right && typeof whole === "string" ? shortenMiddle(whole, most) : whole;
   const bar = column.bar?.(row);
   return (
     <td class={column.right ? "right" : undefined} title={typeof whole === "string" && whole.length > 12 ? whole : undefined}>
@@ -204,8 +206,41 @@ function measure(rows, columns) {
     for (let i = 0; i < rows.length; i += step) {
       width = Math.max(width, c.width ? c.width(rows[i]) : (c.text?.(rows[i]) ?? "").length);
     }
-    return Math.min(width, c.most ?? mostCharacters) * 0.95 + 1.7;
+    return widthOf(Math.min(width, c.most ?? mostCharacters));
   });
+}
+
+// widthOf is how wide a column for so many characters is, in ch, and charactersIn how many are in one.
+const widthOf = (characters) => characters * 0.95 + 1.7;
+const charactersIn = (width) => Math.round((width - 1.7) / 0.95);
+
+// leastText is what a column of texts is narrowed to at most so that its table fits into the room.
+const leastText = widthOf(20);
+
+// fitted narrows columns of texts if the table is wider than the room, in pixels: of texts the middle is
+// left out.
+function fitted(widths, columns, room) {
+  const excess = widths.reduce((a, b) => a + b, toolsWidth) - room / digitWidth();
+  const spare = widths.map((w, i) => (columns[i].right ? 0 : Math.max(0, w - leastText)));
+  const total = spare.reduce((a, b) => a + b, 0);
+  if (room === 0 || excess <= 0 || total === 0) return widths;
+  const part = Math.min(1, excess / total);
+  return widths.map((w, i) => w - part * spare[i]);
+}
+
+const toolsWidth = 5; // of the column with the button, in ch
+
+let digit = 0;
+
+// digitWidth is what 1ch is in tables, in pixels.
+function digitWidth() {
+  if (!digit) {
+    const g = new OffscreenCanvas(1, 1).getContext("2d");
+    const { fontSize, fontFamily } = getComputedStyle(document.body);
+    g.font = `${fontSize} ${fontFamily}`;
+    digit = g.measureText("0").width || 8;
+  }
+  return digit;
 }
 
 // textFilter makes the condition that a row has all words of a text.
