@@ -61,7 +61,7 @@ async function links(page) {
       const cells = [...document.querySelectorAll("[data-table=procedures] tbody td:first-child")].map((c) => c.textContent);
       return cells.length === 2 && cells.every((c) => c.endsWith("_free"));
     }],
-    ["#/runs/farm/matrix?measure=messages&scale=linear", "[data-ready=matrix]", () => document.querySelectorAll("fieldset label.on").length === 2 && document.querySelector("input[value=messages]").checked],
+    ["#/runs/farm/matrix?measure=messages&scale=linear", "[data-ready=matrix]", () => document.querySelectorAll("fieldset label.on").length === 3 && document.querySelector("input[value=messages]").checked],
     ["#/runs/nest/graph?rank=2&open=all&node=n5", "[data-ready=graph]", () => document.querySelector(".picture g.node.chosen title")?.textContent === "n5" && document.querySelector("aside.chosen h3").textContent.startsWith("n5")],
     ["#/runs/jacobi/diff?ranks=1%2C2", "[data-table=diff-callsites]", () => document.querySelector("[data-table=diff-callsites] th:nth-child(3)").textContent.startsWith("calls rank 1")],
   ]) {
