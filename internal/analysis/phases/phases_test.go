@@ -250,3 +250,39 @@ func TestRecorded(t *testing.T) {
 	}
 	testrun.Record(t, programs, func(t *testing.T, r *testrun.Recording) { compare(t, r.Run) })
 }
+
+// What calls inside others take is in the time of these.
+func TestCallsInside(t *testing.T) {
+	testrun.Record(t, []testrun.Program{{Source: "c/callbacks.c", Time: "trace"}}, func(t *testing.T, r *testrun.Recording) {
+		procs := make([]int, len(r.Run.Procs))
+		for i := range procs {
+			procs[i] = i
+		}
+		rep, err := New(r.Run, procs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var app, mpi, wantApp, wantMPI float64
+		for i := range rep.Rows {
+			app, mpi = app+rep.Rows[i].App, mpi+rep.Rows[i].MPI
+		}
+		last := map[int]int64{}
+		testrun.EachEvent(t, r.Run, func(p *reconstruct.Process, e *reconstruct.Event) {
+			start, stop, _ := e.Times()
+			before, ok := last[e.Rank()]
+			switch {
+			case e.Depth() > 0:
+				return
+			case !ok: // MPI_Init is apart
+			case e.Op() == "MPI_Finalize":
+				wantApp += float64(start - before)
+			default:
+				wantApp, wantMPI = wantApp+float64(stop-before), wantMPI+float64(stop-start)
+			}
+			last[e.Rank()] = stop
+		})
+		if app != wantApp || mpi != wantMPI {
+			t.Errorf("%.0f ns, %.0f of them in calls, want %.0f and %.0f", app, mpi, wantApp, wantMPI)
+		}
+	})
+}
