@@ -62,10 +62,8 @@ type delays struct {
 	over      uint64    // the last such call that all have left
 	known     [knownRegions]knownRegion
 	costs     costTable
-	excess    []int64  // by region
-	compared  []uint64 // by region: the comparison that excess is of
-	late      []late   // by region: the late process's part of it
-	turn      uint64
+	compared  []comparison // by region
+	turn      uint64       // of comparisons
 	touched   []int32
 	waits     []*span
 	parts     tally[float64]
@@ -84,7 +82,7 @@ type knownRegion struct {
 func newDelays(b *builder) *delays {
 	d := &delays{
 		b: b, histories: make([]history, len(b.trace.Threads)), regions: map[regionKey]int32{},
-		list: []regionKey{{}}, totals: totals{regions: []int64{0}}, excess: []int64{0}, compared: []uint64{0}, late: []late{{}},
+		list: []regionKey{{}}, totals: totals{regions: []int64{0}}, compared: make([]comparison, 1),
 	}
 	if !slices.ContainsFunc(b.trace.Processes, func(p *match.Process) bool { return len(p.Threads) != 1 }) {
 		d.everybody = len(d.histories)
@@ -108,8 +106,7 @@ func (d *delays) region(from, at int32) int32 {
 		r = int32(len(d.list))
 		d.regions[key] = r
 		d.list = append(d.list, key)
-		d.totals.regions, d.excess, d.compared = append(d.totals.regions, 0), append(d.excess, 0), append(d.compared, 0)
-		d.late = append(d.late, late{})
+		d.totals.regions, d.compared = append(d.totals.regions, 0), append(d.compared, comparison{})
 	}
 	*recent = knownRegion{key, r}
 	return r
@@ -299,8 +296,7 @@ func (d *delays) explain(a, b *history, ta *match.Thread, culprit *match.Operati
 		s := b.at(i)
 		switch {
 		case s.wait == nil:
-			d.touch(s.region, s.time)
-			d.late[s.region].add(s)
+			d.touch(s.region, s.time).late.add(s)
 		case s.wait.count > 0:
 			d.waits = append(d.waits, s)
 			sum += s.time
@@ -312,13 +308,13 @@ func (d *delays) explain(a, b *history, ta *match.Thread, culprit *match.Operati
 		}
 	}
 	for _, r := range d.touched {
-		sum += max(d.excess[r], 0)
+		sum += max(d.compared[r].excess, 0)
 	}
 	scale := min(time/max(float64(sum), 1), 1)
 	d.parts.clear()
 	rest := time
 	for _, r := range d.touched {
-		if x := scale * float64(d.excess[r]); x > 0 {
+		if x := scale * float64(d.compared[r].excess); x > 0 {
 			d.blameRegion(b, r, fromB, until, x, counts)
 			rest -= x
 		}
@@ -359,12 +355,21 @@ func (d *delays) blameBefore(b *history, from uint64, rest float64, counts bool)
 }
 
 // touch adds to the time by which the late process took longer in a region.
-func (d *delays) touch(region int32, time int64) {
-	if d.compared[region] != d.turn {
-		d.compared[region], d.excess[region], d.late[region] = d.turn, 0, late{}
+func (d *delays) touch(region int32, time int64) *comparison {
+	x := &d.compared[region]
+	if x.turn != d.turn {
+		*x = comparison{turn: d.turn}
 		d.touched = append(d.touched, region)
 	}
-	d.excess[region] += time
+	x.excess += time
+	return x
+}
+
+// comparison is what a late process did in a region since it met the one that waits, and by how much longer it took.
+type comparison struct {
+	turn   uint64
+	excess int64
+	late   late
 }
 
 // late is what a late process did in a region since it met the one that waits: the time, and the
@@ -383,7 +388,7 @@ func (l *late) add(s *span) {
 // blameRegion blames a region for a time: in proportion to the late process's time in each of the
 // sections where it was in this region.
 func (d *delays) blameRegion(b *history, region int32, from, until uint64, time float64, counts bool) {
-	l := &d.late[region]
+	l := &d.compared[region].late
 	if !l.several {
 		d.blame(cause{b.process, region, l.section}, time, counts, false)
 		return

@@ -207,7 +207,13 @@ func (h *history) over(x posted) bool { return h.delays.b.trace.Turn(int(x.id)) 
 // post notes that an operation was posted.
 func (h *history) post(o *match.Operation) {
 	if len(h.posted) == cap(h.posted) {
-		h.posted = slices.DeleteFunc(h.posted, h.over)
+		kept := h.posted[:0]
+		for _, x := range h.posted {
+			if !h.over(x) {
+				kept = append(kept, x)
+			}
+		}
+		h.posted = kept
 	}
 	h.posted = append(h.posted, posted{int32(o.ID), h.delays.b.trace.Turn(o.ID), h.next})
 }
