@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/efg/block"
 )
 
 // recordedStats returns the processes of the recordings in testdata/statistics.
-func recordedStats(t *testing.T) (all [][]*efg.Process) {
+func recordedStats(t testing.TB) (all [][]*efg.Process) {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/statistics/*.efg")
 	if err != nil || len(paths) == 0 {
@@ -36,7 +38,7 @@ func recordedStats(t *testing.T) (all [][]*efg.Process) {
 }
 
 // writtenStats returns the processes of a file that was written with such times.
-func writtenStats(t *testing.T, procs []*efg.Process, time string) ([]*efg.Process, []byte) {
+func writtenStats(t testing.TB, procs []*efg.Process, time string) ([]*efg.Process, []byte) {
 	t.Helper()
 	data := encode(t, procs, Meta{Time: time})
 	r, err := NewRun(bytes.NewReader(data), int64(len(data)))
@@ -137,6 +139,71 @@ func checkRounded(t *testing.T, got, want []*efg.Stats) {
 	for _, d := range off {
 		if max(d, -d) > all[0]>>roundingPart {
 			t.Errorf("all sums together are off by %d, of %d", d, all[0])
+		}
+	}
+}
+
+// statsCodes returns the codes of the statistics of the recordings in testdata/statistics.
+func statsCodes(tb testing.TB) (list [][]byte, shared []bool) {
+	tb.Helper()
+	for _, procs := range recordedStats(tb) {
+		_, data := writtenStats(tb, procs, "stats")
+		r, err := NewRun(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for _, ref := range r.blocks {
+			if ref.Kind != blockStatsCode {
+				continue
+			}
+			code, err := block.ReadCode(r.r, ref.Ref, "recording")
+			if err != nil {
+				tb.Fatal(err)
+			}
+			list, shared = append(list, code), append(shared, r.features&featureShared != 0)
+		}
+	}
+	if list == nil {
+		tb.Fatal("no file has a code of statistics")
+	}
+	return list, shared
+}
+
+// No code makes the decoder fail but with an error, or take more memory than its length allows.
+func FuzzStatsCode(f *testing.F) {
+	list, shared := statsCodes(f)
+	for i, code := range list {
+		f.Add(code, shared[i])
+		f.Add(code[:len(code)/2], shared[i])
+	}
+	f.Fuzz(func(t *testing.T, code []byte, shared bool) {
+		cols, err := decodeStats(code, shared)
+		if err != nil {
+			return
+		}
+		for _, c := range cols {
+			if len(c) > block.MaxValues(len(code)) {
+				t.Errorf("%d values from %d bytes", len(c), len(code))
+			}
+		}
+	})
+}
+
+// Without its end, or with more behind it, a code is refused. A few bytes, which the decoder reads ahead, only the
+// checksum of the block finds.
+func TestStatsCodeCut(t *testing.T) {
+	list, shared := statsCodes(t)
+	for i, code := range list {
+		if _, err := decodeStats(code, shared[i]); err != nil {
+			t.Fatal(err)
+		}
+		for n := 0; n < len(code)-8; n += 1 + len(code)/40 {
+			if _, err := decodeStats(code[:n], shared[i]); err == nil {
+				t.Errorf("%d of %d bytes are a code", n, len(code))
+			}
+		}
+		if _, err := decodeStats(append(slices.Clone(code), code...), shared[i]); err == nil {
+			t.Error("bytes behind the code are ignored")
 		}
 	}
 }
