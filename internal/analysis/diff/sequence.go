@@ -273,7 +273,7 @@ func (c *sequenceComparer) same(kind signature.Kind, a, b uint64) bool {
 	ida, isA := signature.ParseID(a)
 	idb, isB := signature.ParseID(b)
 	switch {
-	case isA && isB && kind.Handle():
+	case isA && isB && (kind.Handle() || kind.Local()):
 		x, known := c.made[0][a]
 		y, other := c.made[1][b]
 		if known && other {
