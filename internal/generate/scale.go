@@ -158,9 +158,6 @@ func parity(g *grid, rank int) int {
 	return bits
 }
 
-// errPlace is returned where new ranks have places that no rank of the run had.
-type errPlace struct{ error }
-
 // errPeer is returned where the peers of ranks do not follow from their places.
 type errPeer struct{ error }
 
@@ -183,8 +180,8 @@ func (s *scaler) groups(feature func(*grid, int) int) (all, places []*class, err
 	places = make([]*class, s.to.size())
 	for r := range places {
 		if places[r] = known[feature(s.to, r)]; places[r] == nil {
-			return nil, nil, errPlace{fmt.Errorf("rank %d in the grid %s is where no rank of the run was in the grid %s: record it on 3 or more ranks in each dimension",
-				r, s.to, s.from)}
+			return nil, nil, fmt.Errorf("rank %d in the grid %s is where no rank of the run was in the grid %s: record it on 3 or more ranks in each dimension",
+				r, s.to, s.from)
 		}
 	}
 	return all, places, nil
@@ -254,8 +251,7 @@ func (s *scaler) scale() ([]*process, error) {
 			return list, nil
 		}
 		var peer errPeer
-		var place errPlace
-		if why == nil || errors.As(why, &peer) && errors.As(err, &place) {
+		if why == nil || errors.As(why, &peer) && !errors.As(err, &peer) {
 			why = err
 		}
 	}

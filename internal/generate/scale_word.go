@@ -244,11 +244,11 @@ func near(way []int) bool {
 // numbers are the same everywhere, or grow with the rank or with a coordinate.
 func (s *wordScaler) numbers(words []uint64) ([]uint64, error) {
 	out := make([]uint64, len(s.ranks))
-	if all, ok := s.everywhere(); ok && equal(words) && !equal(all) {
+	if all, ok := s.everywhere(); ok && !equal(all) {
 		whole := *s
 		whole.class = &class{procs: s.procs}
 		roles := &s.node.proc.Roles
-		if list, err := whole.numbers(all); err == nil || s.word == roles.Color || s.word == roles.Key {
+		if list, err := whole.numbers(all); err == nil || equal(words) && (s.word == roles.Color || s.word == roles.Key) {
 			return list, err
 		}
 	}
