@@ -66,10 +66,8 @@ var maxSteps uint64 = 1 << 34
 // never used. If the recorder was ahead, the events are walked to find the state of each node.
 func (o *OpenStream) Close() (*Stream, error) {
 	s := &Stream{Thread: o.Thread, Events: o.Events, Hash: o.Hash, Dropped: o.Dropped, End: o.End, Trace: o.Trace}
-	if o.Events > 0 {
-		if err := o.cut(); err != nil {
-			return nil, err
-		}
+	if err := o.cut(); err != nil {
+		return nil, err
 	}
 	visits := o.visits()
 	o.Nodes = o.Nodes[:o.used(visits)]
@@ -85,8 +83,17 @@ func (o *OpenStream) Close() (*Stream, error) {
 	return s, s.takeTimes(o.Times)
 }
 
-// cut cuts off what belongs to events after the last one.
+// cut cuts off what belongs to events after the last one. Without any event, that is every
+// step: polls that are only counted may have come first, and steps of later events be read.
 func (o *OpenStream) cut() error {
+	if o.Events == 0 {
+		for i := range o.Nodes {
+			if n := &o.Nodes[i]; !isCounted(n.Words) {
+				n.Edges, n.Cur, n.Runs, n.Counts = nil, -1, nil, nil
+			}
+		}
+		return nil
+	}
 	if err := o.check(); err != nil {
 		return err
 	}

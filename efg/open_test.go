@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/efg-tools/efg/signature"
 )
 
 // snapshot is what a reader of a running process reads first.
@@ -104,5 +106,33 @@ func TestCloseAheadOfNothing(t *testing.T) {
 	}
 	if s, err := o.Close(); err == nil {
 		t.Errorf("%d events without branch runs", s.Events)
+	}
+}
+
+// A stream that had only counted polls when it was pinned has none of the events that were
+// recorded while it was read.
+func TestCloseAheadOfPolls(t *testing.T) {
+	b := NewBuilder(0, 6, &Definitions{})
+	r := rand.New(rand.NewPCG(2, 1))
+	for i := range 100 {
+		if err := b.Add(randomInput(r, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	polls := OpenNode{Words: []uint64{uint64(signature.Header(3<<24 | 0xfff0).AsCounted()), 7, 0}, Cur: -1, Run: 9}
+	o := OpenStream{Ahead: true, Nodes: []OpenNode{polls}}
+	for _, n := range b.nodes {
+		open := n.open()
+		for i := range open.Edges {
+			open.Edges[i].To++
+		}
+		o.Nodes = append(o.Nodes, open)
+	}
+	s, err := o.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if node, err := CheckStream(s); err != nil || len(s.Nodes) != 1 || s.Nodes[0].Counted != 9 {
+		t.Errorf("%d nodes, node %d: %v, want the 9 polls", len(s.Nodes), node, err)
 	}
 }

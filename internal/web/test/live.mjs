@@ -117,7 +117,8 @@ async function deadlock(page) {
     assert.match(await page.text("[data-figure=deadlock]"), /^DEADLOCK ranks 0-1 wait for each other: 0 → 1 → 0$/);
     await page.shot("deadlock");
     await page.jump("w");
-    await page.ready("[data-table=where]");
+    // The view before it has such a table, too.
+    await page.settled(() => document.querySelector("main h2")?.textContent === "Where the ranks are" && document.querySelector("[data-table=where]"));
     const where = await page.table("where");
     assert.equal(where.length > 0 && where.every((r) => r.doing.startsWith("MPI_Recv(")), true, JSON.stringify(where));
   } finally {
