@@ -83,16 +83,10 @@ func (o *OpenStream) Close() (*Stream, error) {
 	return s, s.takeTimes(o.Times)
 }
 
-// cut cuts off what belongs to events after the last one. Without any event, that is every
-// step: polls that are only counted may have come first, and steps of later events be read.
+// cut cuts off what belongs to events after the last one.
 func (o *OpenStream) cut() error {
 	if o.Events == 0 {
-		for i := range o.Nodes {
-			if n := &o.Nodes[i]; !isCounted(n.Words) {
-				n.Edges, n.Cur, n.Runs, n.Counts = nil, -1, nil, nil
-			}
-		}
-		return nil
+		return o.cutEvery()
 	}
 	if err := o.check(); err != nil {
 		return err
@@ -101,6 +95,22 @@ func (o *OpenStream) cut() error {
 		return o.cutAll()
 	}
 	return o.cutLast()
+}
+
+// cutEvery cuts off every step of a stream that has no events yet, but perhaps polls that are only
+// counted. Only a recorder that continued while it was read can have taken any.
+func (o *OpenStream) cutEvery() error {
+	for i := range o.Nodes {
+		n := &o.Nodes[i]
+		if len(n.Edges) == 0 {
+			continue
+		}
+		if !o.Ahead || isCounted(n.Words) {
+			return fmt.Errorf("%w: node %d: steps, but no events", ErrGraph, i)
+		}
+		n.Edges, n.Cur, n.Runs, n.Counts = nil, -1, nil, nil
+	}
+	return nil
 }
 
 // used is the number of nodes without those of later events. A node of counted polls has no

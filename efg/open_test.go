@@ -1,6 +1,7 @@
 package efg
 
 import (
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -87,15 +88,22 @@ func checkAhead(t *testing.T, b *Builder, s snapshot, events []Input) {
 	}
 }
 
-// A reader that has too little information says so.
-func TestCloseAheadOfNothing(t *testing.T) {
+// randomBuilder has 100 random events.
+func randomBuilder(t *testing.T, seed uint64) *Builder {
+	t.Helper()
 	b := NewBuilder(0, 6, &Definitions{})
-	r := rand.New(rand.NewPCG(1, 1))
+	r := rand.New(rand.NewPCG(seed, 1))
 	for i := range 100 {
 		if err := b.Add(randomInput(r, i)); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return b
+}
+
+// A reader that has too little information says so.
+func TestCloseAheadOfNothing(t *testing.T) {
+	b := randomBuilder(t, 1)
 	o := OpenStream{Events: b.events, Hash: b.hash, Last: uint32(b.cur), Ahead: true}
 	for _, n := range b.nodes {
 		open := n.open()
@@ -110,25 +118,25 @@ func TestCloseAheadOfNothing(t *testing.T) {
 }
 
 // A stream that had only counted polls when it was pinned has none of the events that were
-// recorded while it was read.
+// recorded while it was read. If none can have been, such steps are an error.
 func TestCloseAheadOfPolls(t *testing.T) {
-	b := NewBuilder(0, 6, &Definitions{})
-	r := rand.New(rand.NewPCG(2, 1))
-	for i := range 100 {
-		if err := b.Add(randomInput(r, i)); err != nil {
-			t.Fatal(err)
+	b := randomBuilder(t, 2)
+	pinned := func(ahead bool) *OpenStream {
+		polls := OpenNode{Words: []uint64{uint64(signature.Header(3<<24 | 0xfff0).AsCounted()), 7, 0}, Cur: -1, Run: 9}
+		o := &OpenStream{Ahead: ahead, Nodes: []OpenNode{polls}}
+		for _, n := range b.nodes {
+			open := n.open()
+			for i := range open.Edges {
+				open.Edges[i].To++
+			}
+			o.Nodes = append(o.Nodes, open)
 		}
+		return o
 	}
-	polls := OpenNode{Words: []uint64{uint64(signature.Header(3<<24 | 0xfff0).AsCounted()), 7, 0}, Cur: -1, Run: 9}
-	o := OpenStream{Ahead: true, Nodes: []OpenNode{polls}}
-	for _, n := range b.nodes {
-		open := n.open()
-		for i := range open.Edges {
-			open.Edges[i].To++
-		}
-		o.Nodes = append(o.Nodes, open)
+	if s, err := pinned(false).Close(); !errors.Is(err, ErrGraph) {
+		t.Errorf("steps, but no events: %v, %v", s, err)
 	}
-	s, err := o.Close()
+	s, err := pinned(true).Close()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func (a *answers) get(ctx context.Context, key string, content maker) (*answer, 
 	case <-m.done:
 		return m.answer, m.err
 	case <-ctx.Done():
-		a.leave(m)
+		a.leave(key, m)
 		return nil, ctx.Err()
 	}
 }
@@ -114,11 +114,21 @@ var closed = func() chan struct{} { c := newDone(); close(c); return c }()
 
 func newDone() chan struct{} { return make(chan struct{}) }
 
-func (a *answers) leave(m *pendingAnswer) {
+// leave cancels an answer that no client waits for any longer. It takes a while to stop: who asks
+// meanwhile gets a new one.
+func (a *answers) leave(key string, m *pendingAnswer) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if m.asked--; m.asked == 0 {
 		m.cancel()
+		a.forget(key, m)
+	}
+}
+
+// forget removes an answer from those that requests can join. The caller holds mu.
+func (a *answers) forget(key string, m *pendingAnswer) {
+	if a.making[key] == m {
+		delete(a.making, key)
 	}
 }
 
@@ -130,7 +140,7 @@ func (a *answers) work(ctx context.Context, key string, m *pendingAnswer, conten
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	delete(a.making, key)
+	a.forget(key, m)
 	if len(a.making) == 0 {
 		a.giveBack()
 	}
@@ -166,7 +176,7 @@ func (a *answers) giveBack() {
 }
 
 func (a *answers) keep(key string, x *answer) {
-	if len(x.zipped) > keptAnswer {
+	if len(x.zipped) > keptAnswer || a.kept.Contains(key) {
 		return
 	}
 	a.kept.Add(key, x)

@@ -89,6 +89,41 @@ func TestAnswersKept(t *testing.T) {
 	}
 }
 
+// Who asks for what others have just ceased to wait for gets an answer, although the work for
+// those has not stopped yet; what that still completes is kept once.
+func TestAnswerAfterLeaving(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	a := newAnswers()
+	begun, release := make(chan bool), make(chan bool)
+	slow := func(_ context.Context, w io.Writer) (string, bool, error) {
+		close(begun)
+		<-release
+		_, err := io.WriteString(w, "text")
+		return textType, true, err
+	}
+	m, err := a.join("one", slow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	a.leave("one", m)
+	other, err := a.join("one", constant("text"))
+	if err != nil || other == m {
+		close(release)
+		t.Fatalf("it joined what was cancelled: %v", err)
+	}
+	<-other.done
+	if other.err != nil || unzip(t, other.answer) != "text" {
+		t.Error(other.err)
+	}
+	size := a.size
+	close(release)
+	<-m.done
+	if m.err != nil || a.size != size || a.kept.Len() != 1 {
+		t.Errorf("%v; %d answers of %d bytes are kept, want 1 of %d", m.err, a.kept.Len(), a.size, size)
+	}
+}
+
 // A few requests are processed at a time, equal ones together; more than the limit are
 // rejected, and those that no client waits for any longer are not begun.
 func TestQuestionsAtOnce(t *testing.T) {
@@ -114,7 +149,7 @@ func TestQuestionsAtOnce(t *testing.T) {
 			case <-m.done:
 				results <- m.err
 			case <-ctx.Done():
-				a.leave(m)
+				a.leave(key, m)
 				results <- ctx.Err()
 			}
 		}()

@@ -108,9 +108,6 @@ type Trace struct {
 
 // Open reads the processes of a run, several at a time, without statistics of their times.
 func Open(run *runfile.Run) (*Trace, error) {
-	// The walk before this one has left as much garbage as is read here, most of it times: without this, both
-	// would be in memory until the heap has doubled.
-	runtime.GC()
 	t := &Trace{byRank: map[int]*Process{}, End: math.MaxInt64}
 	first := analysis.FirstRanks(run.Procs)
 	opened := make([]*opened, len(run.Procs))
