@@ -131,17 +131,18 @@ func everyProcess(run *runfile.Run) []int {
 
 // inCalls tells in which calls ranks were for longest when the recording ended, or in which those
 // were for which they waited, and what for; nil if that is not worth a sentence in a run that took
-// so long.
+// so long. Calls that could never have returned always are, however soon after them the recording ended.
 func inCalls(rows []unfinished.Row, total int64) *Finding {
 	worth := func(r *unfinished.Row) bool {
-		return r.Ranks[0].Time != 0 && float64(r.Ranks[0].Time) >= least*float64(total)
+		return r.Blocked || r.Ranks[0].Time != 0 && float64(r.Ranks[0].Time) >= least*float64(total)
 	}
-	if len(rows) == 0 || !worth(&rows[0]) {
+	first := slices.IndexFunc(rows, func(r unfinished.Row) bool { return worth(&r) })
+	if first < 0 {
 		return nil
 	}
-	r := rootOf(rows)
+	r := rootOf(rows, first)
 	if !worth(r) {
-		r = &rows[0]
+		r = &rows[first]
 	}
 	var who []int
 	for _, x := range r.Ranks {
@@ -151,14 +152,11 @@ func inCalls(rows []unfinished.Row, total int64) *Finding {
 	who = slices.Compact(who)
 	longest := r.Ranks[0].Time
 	f := &Finding{Kind: Unfinished, Time: longest, Of: total + longest, Ranks: who, Region: &waits.Region{At: waits.Place(r.Place), Call: true}}
-	was, long := "was", ""
+	was := "was"
 	if len(who) > 1 {
 		was = "were"
 	}
-	if shortest := r.Ranks[len(r.Ranks)-1].Time; float64(shortest) < (1-least)*float64(longest) {
-		long = "up to "
-	}
-	f.Text = fmt.Sprintf("When the recording ended, %s %s in %s for %s%s", count(who), was, strings.TrimSpace(r.Op+" "+r.Site), long, ns(longest))
+	f.Text = fmt.Sprintf("When the recording ended, %s %s in %s%s", count(who), was, strings.TrimSpace(r.Op+" "+r.Site), howLong(r))
 	var awaited []string
 	for _, a := range rootsFirst(r.Awaited) {
 		awaited = append(awaited, fmt.Sprintf("%s (%s)", count(a.Ranks), a.Text()))
@@ -174,11 +172,23 @@ func inCalls(rows []unfinished.Row, total int64) *Finding {
 	return f
 }
 
-// rootOf follows what the calls of the first row needed to calls that needed something else than
+// howLong says for how long ranks had been in the calls of a row; "" if that is unknown.
+func howLong(r *unfinished.Row) string {
+	longest, shortest := r.Ranks[0].Time, r.Ranks[len(r.Ranks)-1].Time
+	switch {
+	case longest == 0:
+		return ""
+	case float64(shortest) < (1-least)*float64(longest):
+		return " for up to " + ns(longest)
+	}
+	return " for " + ns(longest)
+}
+
+// rootOf follows what the calls of a row needed to calls that needed something else than
 // that further ranks leave their calls, or that needed each other.
-func rootOf(rows []unfinished.Row) *unfinished.Row {
+func rootOf(rows []unfinished.Row, first int) *unfinished.Row {
 	seen := map[unfinished.Place]bool{}
-	r := &rows[0]
+	r := &rows[first]
 	for {
 		seen[r.Place] = true
 		next := slices.IndexFunc(rows, func(o unfinished.Row) bool {

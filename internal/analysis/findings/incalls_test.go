@@ -15,6 +15,11 @@ func TestReasonOfCallsInProgress(t *testing.T) {
 	row := func(at unfinished.Place, time int64, awaited ...unfinished.Awaited) unfinished.Row {
 		return unfinished.Row{Place: at, Time: time, Ranks: []unfinished.RankTime{{Rank: int(time), Time: time}}, Awaited: awaited}
 	}
+	blocked := func(at unfinished.Place, time int64, awaited ...unfinished.Awaited) unfinished.Row {
+		r := row(at, time, awaited...)
+		r.Blocked = true
+		return r
+	}
 	in := func(at unfinished.Place, ranks ...int) unfinished.Awaited {
 		return unfinished.Awaited{Doing: unfinished.InCall, Place: at, Ranks: ranks}
 	}
@@ -27,10 +32,15 @@ func TestReasonOfCallsInProgress(t *testing.T) {
 		"a computing rank":     {[]unfinished.Row{row(barrier, 90, in(send, 5)), row(send, 70, unfinished.Awaited{Doing: unfinished.Computing, Place: send, Ranks: []int{3}})}, 100, "rank 70 was in MPI_Send work s.c:7 for 70 ns, waiting for rank 3 (computing"},
 		"two calls":            {[]unfinished.Row{row(barrier, 90, in(receive, 1)), row(receive, 80, in(send, 2)), row(send, 70, in(barrier, 3))}, 100, "rank 70 was in MPI_Send"},
 		"too short for that":   {[]unfinished.Row{row(barrier, 5000, in(send, 5)), row(send, 1)}, 100000, "rank 5000 was in MPI_Barrier"},
+		"no time":              {[]unfinished.Row{blocked(receive, 0, in(receive, 0))}, 100, "rank 0 was in MPI_Recv receive s.c:33, waiting for rank 0"},
+		"soon, but forever":    {[]unfinished.Row{row(send, 2), blocked(receive, 1, in(receive, 0, 1))}, 100000, "rank 1 was in MPI_Recv receive s.c:33 for 1 ns"},
 		"for a computing rank": {[]unfinished.Row{row(barrier, 90, unfinished.Awaited{Doing: unfinished.Computing, Ranks: []int{3}}, in(send, 5)), row(send, 70)}, 100, "rank 90 was in MPI_Barrier"},
 	} {
 		if got := inCalls(c.rows, c.total); got == nil || !strings.Contains(got.Text, c.want) {
 			t.Errorf("%s: %+v, want %s", name, got, c.want)
 		}
+	}
+	if got := inCalls([]unfinished.Row{row(send, 2)}, 100000); got != nil {
+		t.Errorf("a call that had just begun: %+v", got)
 	}
 }

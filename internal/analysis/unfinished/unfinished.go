@@ -36,6 +36,9 @@ type Row struct {
 	Awaited []Awaited
 	// Any: for some of the calls, any one of several ranks would have been sufficient.
 	Any bool
+	// Blocked: some of the calls could never have returned, because what they needed of other ranks
+	// could not happen any more.
+	Blocked bool
 }
 
 // Awaited are ranks of which others needed something.
@@ -153,6 +156,7 @@ func (b *builder) process(i int) {
 		x.Ranks = append(x.Ranks, RankTime{r.Process.Rank, long})
 		awaited, anyOf := b.verdict.Awaits(i, t)
 		x.Any = x.Any || anyOf
+		x.Blocked = x.Blocked || b.verdict.Stuck[i]
 		for _, rank := range awaited {
 			if rank != r.Number || !anyOf {
 				x.awaited[rank] = true
