@@ -242,6 +242,18 @@ func (t *Trace) Until() *int64 {
 	return &end
 }
 
+// betweenClocks is what the clocks of two processes of a machine differ by at most, as they were read, ns.
+const betweenClocks = 1000
+
+// endError is how much earlier than End calls can be left, by recorded times, that depend on what begins after it, ns.
+func (t *Trace) endError() int64 {
+	bound := int64(0)
+	for _, th := range t.Threads {
+		bound = max(bound, th.Bound)
+	}
+	return 2*bound + betweenClocks
+}
+
 // name is the name of a communicator that its processes agree on.
 func (p *Process) name(comm uint64) uint64 {
 	name, ok := p.names[comm]

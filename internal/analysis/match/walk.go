@@ -351,12 +351,18 @@ func (m *matcher) releaseAll(list *[]*Thread) {
 }
 
 // force lets the earliest of the threads that are held back go on: what it depends on is not in
-// the recording. It returns false if there is none.
+// the recording. It returns false if there is none. Just before the end of the walk, what it depends on may by its
+// recorded time, which is not exact, begin after that: then the walk ends in the call.
 func (m *matcher) force() bool {
 	if m.held.empty() {
 		return false
 	}
 	t := m.trace.Threads[m.held.first()]
+	if t.call.Exit > m.trace.End-m.trace.endError() {
+		t.cut = true
+		m.held.remove(t)
+		return true
+	}
 	t.forced = true
 	for _, o := range t.call.Done {
 		o.waiter = nil
