@@ -89,6 +89,7 @@ func (s *infoWriter) write(out io.Writer, streams bool) error {
 	if s.Early > 0 {
 		fmt.Fprintf(w, "times\tend early in %d of %d streams: %d of %d events have their own, all are in the statistics\n", s.Early, s.Threads, s.Timed, s.Events)
 	}
+	s.writeEnergy(w)
 	s.writeForks(w)
 	s.writeUnbalanced(w)
 	if err := w.Flush(); err != nil {

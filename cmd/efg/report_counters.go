@@ -66,8 +66,11 @@ func (w *countersWriter) write(path string, r *runfile.Run) {
 		fmt.Fprintf(w, " of %d", len(r.Procs))
 	}
 	fmt.Fprintf(w, "\n\n")
-	w.totals()
-	w.callsites()
+	if len(w.Counters) > 0 {
+		w.totals()
+		w.callsites()
+	}
+	w.energy(jsondoc.NewEnergy(&r.Meta))
 	for i := range w.Counters {
 		w.note(&w.Counters[i])
 	}

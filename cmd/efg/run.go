@@ -16,6 +16,7 @@ import (
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/hook"
 	"github.com/efg-tools/efg/internal/counters"
+	"github.com/efg-tools/efg/internal/energy"
 	"github.com/efg-tools/efg/internal/printable"
 	"github.com/efg-tools/efg/internal/recording"
 )
@@ -35,6 +36,7 @@ type runOptions struct {
 
 	hookTime string // time, in the hook's syntax
 	counted  []counters.Counter
+	energy   bool // count that of the machine, too
 }
 
 func newRun() *cobra.Command {
@@ -63,7 +65,7 @@ nevertheless, and a message says why.`,
 	f.BoolVar(&opt.queries, "queries", false, "also record local queries (MPI_Comm_rank, MPI_Get_count ...)")
 	f.BoolVar(&opt.buffers, "buffers", false, "record buffer addresses, as region and offset")
 	callPathFlag(f, &opt.callpath)
-	f.StringVar(&opt.counters, "counters", "", "count at each call: `NAMES`, separated by commas, as instructions, cycles, PAPI_L1_DCM, task-clock, page-faults")
+	f.StringVar(&opt.counters, "counters", "", "count at each call: `NAMES`, separated by commas, as instructions, cycles, PAPI_L1_DCM, task-clock, page-faults; or of the machine: energy")
 	f.BoolVar(&opt.keep, "keep", false, "keep the directory of segments and print its path")
 	f.BoolVar(&opt.require, "require", false, "do not run a command that cannot be recorded; fail if nothing is recorded")
 	replayFlags(cmd, &opt.replay)
@@ -91,7 +93,7 @@ func checkCallPath(depth uint16) error {
 
 // checkCounters checks the argument of --counters.
 func (opt *runOptions) checkCounters() (err error) {
-	if opt.counted, err = counters.Parse(opt.counters); err != nil {
+	if opt.counted, opt.energy, err = counters.Parse(opt.counters); err != nil {
 		return usageError("--counters: %w", err)
 	}
 	if len(opt.counted) > 0 && opt.hookTime == "off" {
@@ -101,12 +103,20 @@ func (opt *runOptions) checkCounters() (err error) {
 }
 
 // availableCounters leaves out, with one line, counters that this machine does not have or the user
-// may not read: the run goes on without them.
-func (opt *runOptions) availableCounters(errOut io.Writer) {
+// may not read: the run goes on without them. It returns the counters of the machine, nil: none.
+func (opt *runOptions) availableCounters(errOut io.Writer) *energy.Meter {
 	usable, why := counters.Available(opt.counted)
 	if opt.counted = usable; why != "" {
 		fmt.Fprintln(errOut, "efg: counters:", why)
 	}
+	if !opt.energy {
+		return nil
+	}
+	meter, why := energy.Open(energy.Directory())
+	if why != "" {
+		fmt.Fprintln(errOut, "efg: counters: not counted: energy:", why)
+	}
+	return meter
 }
 
 // run records a command. Its error carries the command's exit status.
@@ -154,7 +164,7 @@ func run(args []string, opt runOptions, in io.Reader, out, errOut io.Writer) err
 // runRecorded runs a command with the hook and writes what it has recorded. Its error carries
 // the command's exit status. old is the run to follow, nil if there is none.
 func runRecorded(cmd *exec.Cmd, h *hook.Hook, build *foregroundBuild, old *runfile.Run, opt *runOptions, errOut io.Writer) error {
-	opt.availableCounters(errOut)
+	meter := opt.availableCounters(errOut)
 	meta := opt.meta(cmd.Args)
 	dir, err := recording.Create(recording.Info{
 		Output: opt.output, Tool: meta.Tool, Command: meta.Command, Started: meta.Started,
@@ -178,7 +188,9 @@ func runRecorded(cmd *exec.Cmd, h *hook.Hook, build *foregroundBuild, old *runfi
 	defer signals.release()
 	cmd.Env = hookEnv(os.Environ(), h, dir.Path, *opt)
 	go runfile.Prepare() // while the program starts: nobody waits for it
+	used := meter.Follow()
 	meta.Status, err = runCommand(cmd, signals)
+	meta.Energy = runfile.EnergyTexts(used())
 	late.end()
 	if err != nil {
 		return errors.Join(usageError("%s: %w", cmd.Args[0], reason(err)), dir.Remove())

@@ -200,6 +200,7 @@ func (m *Meta) Join(o *Meta) {
 	m.Started, m.Command, m.Tool = first.Started, first.Command, first.Tool
 	m.Ended = max(m.Ended, o.Ended)
 	m.Forks = joinForks(m.Forks, o.Forks)
+	m.Energy = joinEnergy(m.Energy, o.Energy)
 	m.Status, m.StatusUnknown = max(m.Status, o.Status), m.StatusUnknown && o.StatusUnknown
 	if len(m.Launcher) == 0 || len(o.Launcher) > 0 && slices.Compare(o.Launcher, m.Launcher) < 0 {
 		m.Launcher = o.Launcher

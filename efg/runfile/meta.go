@@ -44,6 +44,9 @@ type Meta struct {
 	// Forks are the processes with children that were forked and called MPI, as Fork.Text has them: the
 	// first maxForks.
 	Forks []string `msgpack:"forks,omitempty"`
+	// Energy is what the machines' energy counters counted while the command ran, as Energy.Text has it: the first
+	// maxEnergies.
+	Energy []string `msgpack:"energy,omitempty"`
 	// Sites are the source locations of the callsites. They have a block of their own.
 	Sites []Site `msgpack:"-"`
 }

@@ -19,6 +19,7 @@ const (
 	raw      = 4
 	usage    = 256 // getrusage of the thread
 	clock    = 257 // processor time of the thread
+	machine  = 258 // of the machine: not read at calls
 )
 
 // Counter is something that can be counted.
@@ -66,31 +67,36 @@ var known = []Counter{
 	{"context-switches", "", usage, 3, []string{"cs"}, "how often the thread left its processor"},
 	{"cpu-migrations", "", software, 4, []string{"migrations"}, "how often it moved to another one"},
 	{"max-rss", "KiB", usage, 4, []string{"rss"}, "growth of the most memory that the process had"},
+	{"energy", "µJ", machine, 0, nil, "energy of the machine"},
 }
 
-// Parse reads a list of names, with commas between them. What is named twice is counted once.
-func Parse(text string) ([]Counter, error) {
-	var list []Counter
+// Parse reads a list of names, with commas between them. What is named twice is counted once. energy is what
+// machines count: it is not in the list.
+func Parse(text string) (list []Counter, energy bool, err error) {
 	if text == "" {
-		return nil, nil
+		return nil, false, nil
 	}
 	for _, name := range strings.Split(text, ",") {
 		c, err := find(strings.TrimSpace(name))
-		if err != nil {
-			return nil, err
+		switch {
+		case err != nil:
+			return nil, false, err
+		case c.Source == machine:
+			energy = true
+			continue
 		}
 		if !slices.ContainsFunc(list, func(o Counter) bool { return o.Name == c.Name }) {
 			list = append(list, c)
 		}
 	}
 	if len(list) > efg.MaxCounters {
-		return nil, fmt.Errorf("%d counters: want at most %d", len(list), efg.MaxCounters)
+		return nil, false, fmt.Errorf("%d counters: want at most %d", len(list), efg.MaxCounters)
 	}
-	return list, nil
+	return list, energy, nil
 }
 
 // usual are some of the names, for messages.
-const usual = "instructions, cycles, branch-misses, cache-misses, L1-dcache-load-misses, task-clock, page-faults, context-switches, max-rss"
+const usual = "instructions, cycles, branch-misses, cache-misses, L1-dcache-load-misses, task-clock, page-faults, context-switches, max-rss, energy"
 
 func find(name string) (Counter, error) {
 	for _, c := range known {

@@ -17,6 +17,8 @@ type Counters struct {
 	// IPC are the instructions of a cycle; absent if that is not known.
 	IPC  *IPC          `json:"ipc,omitempty"`
 	Rows []CountersRow `json:"rows"`
+	// Energy is that of the machines, absent if it was not counted.
+	Energy *Energy `json:"energy,omitempty"`
 }
 
 // Counter is a counter, and what it counted in all.
@@ -61,7 +63,7 @@ type Tally struct {
 
 // NewCounters makes the document.
 func NewCounters(path string, r *runfile.Run, t *counted.Table) *Counters {
-	j := &Counters{Schema: "efg-counters/1", File: path, Command: r.Meta.Command, Processes: t.Ranks, Useful: t.Useful, Counters: []Counter{}, Rows: []CountersRow{}}
+	j := &Counters{Schema: "efg-counters/1", File: path, Command: r.Meta.Command, Processes: t.Ranks, Useful: t.Useful, Counters: []Counter{}, Rows: []CountersRow{}, Energy: NewEnergy(&r.Meta)}
 	for i, c := range t.Counters {
 		j.Counters = append(j.Counters, Counter{c.Name, c.Unit, c.Missing, c.Multiplexed, t.Total[i].Calls, t.Total[i].Before})
 	}

@@ -31,6 +31,7 @@ type Info struct {
 	Buffers   bool      `json:"buffers"`
 	CallPath  int       `json:"callPath,omitempty"` // most calls of a path; 0: none are recorded
 	Counters  []string  `json:"counters,omitempty"`
+	Energy    *Energy   `json:"energy,omitempty"`
 	Programs  []string  `json:"programs"`
 	MPI       []string  `json:"mpi"`
 	Hosts     []string  `json:"hosts"`
@@ -131,6 +132,7 @@ func NewInfo(path string, r *runfile.Run, all bool, most int) (*Info, error) {
 		Polls: m.Polls, Queries: m.Queries, Buffers: m.Buffers, CallPath: m.CallPath, Processes: len(r.Procs), Missing: missing(r),
 		Streams: []Stream{},
 	}
+	s.Energy = NewEnergy(m)
 	for _, c := range m.Counters {
 		s.Counters = append(s.Counters, printable.Line(c))
 	}

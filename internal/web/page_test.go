@@ -112,6 +112,21 @@ func (s *stage) recordWith(options []string, run, ranks, program string, args ..
 		"mpiexec.openmpi", "--oversubscribe", "-n", ranks, "./" + program}, args)...)
 }
 
+// countEnergy gives the machine an energy counter that stands still.
+func (s *stage) countEnergy() {
+	s.t.Helper()
+	zone := filepath.Join(s.path("powercap"), "intel-rapl:0")
+	if err := os.MkdirAll(zone, 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	for name, text := range map[string]string{"name": "package-0", "energy_uj": "5000000"} {
+		if err := os.WriteFile(filepath.Join(zone, name), []byte(text), 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	s.t.Setenv("EFG_POWERCAP", filepath.Dir(zone))
+}
+
 // simulate makes a run of many ranks.
 func (s *stage) simulate(run string, c sim.Config) {
 	s.t.Helper()
@@ -309,7 +324,8 @@ func TestPage(t *testing.T) {
 	s.record("traced", "trace", "4", "jacobi", "200")
 	s.record("delays", "trace", "4", "delays", ".", "30")
 	s.record("nest", "stats", "4", "nest")
-	s.recordWith([]string{"--counters", "page-faults,task-clock"}, "regions", "4", "regions")
+	s.countEnergy()
+	s.recordWith([]string{"--counters", "page-faults,task-clock,energy"}, "regions", "4", "regions")
 	s.record("named", "trace", "4", "regions")
 	s.script("steps", 64)
 	s.recordWith([]string{"--callpath"}, "paths", "2", "paths")

@@ -87,7 +87,11 @@ type builder struct {
 
 // New sums what some processes of a run counted.
 func New(run *runfile.Run, procs []int, progress ...analysis.Progress) (*Table, error) {
-	if len(run.Meta.Counters) == 0 {
+	switch {
+	case len(run.Meta.Counters) > 0:
+	case len(run.Meta.EnergyOf()) > 0: // and nothing else
+		return &Table{Ranks: len(procs)}, nil
+	default:
 		return nil, ErrNone
 	}
 	sites, err := run.Sites()

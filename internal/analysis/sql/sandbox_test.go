@@ -82,7 +82,7 @@ func TestRefused(t *testing.T) {
 		t.Errorf("there are %q", left)
 	}
 	for statement, want := range map[string]string{
-		"SELECT group_concat(name) FROM (SELECT name FROM sqlite_schema ORDER BY name)": "communicators,counters,edges,events,nodes,ranks",
+		"SELECT group_concat(name) FROM (SELECT name FROM sqlite_schema ORDER BY name)": "communicators,counters,edges,energy,events,nodes,ranks",
 		"SELECT count(*) FROM pragma_database_list":                                     "1",
 		"PRAGMA database_list":                            "0|main|",
 		"SELECT count(*) FROM pragma_table_info('edges')": "6",

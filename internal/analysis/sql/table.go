@@ -12,7 +12,7 @@ import (
 	"github.com/efg-tools/efg/efg/runfile"
 )
 
-// table describes a table. Its first column is the rank.
+// table describes a table. Its first column is the rank, if constraints of it are pushed.
 type table struct {
 	name    string
 	columns string // as in CREATE TABLE

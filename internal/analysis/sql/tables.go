@@ -10,12 +10,13 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// tables are all tables. The first column of each is the rank.
+// tables are all tables. The first column of each is the rank, except for that of machines.
 var tables = []table{
 	{"events", eventColumns, eventPushed, countEvents, openEvents},
 	{"nodes", nodeColumns, 1, countNodes, byProcess(nodeRows)},
 	{"edges", edgeColumns, 1, countNodes, byProcess(edgeRows)},
 	{"counters", counterColumns, 1, countNodes, byProcess(counterRows)},
+	{"energy", energyColumns, 0, countEnergy, openEnergy},
 	{"ranks", rankColumns, 1, countRanks, openRanks},
 	{"communicators", commColumns, 1, countRanks, byProcess(commRows)},
 }

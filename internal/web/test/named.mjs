@@ -13,6 +13,9 @@ async function counters(page) {
   const want = doc.rows.map((r) => [r.op, grouped(r.events), grouped(r.values[0].calls.sum), grouped(r.values[0].before.sum), nanos(r.values[1].calls.sum), nanos(r.values[1].before.sum)]);
   const got = rows.map((r) => [r.procedure, r.calls, r["page-faults"], r["page-faults before"], r["task-clock"], r["task-clock before"]]);
   assert.deepEqual(got.map(String).sort(), want.map(String).sort());
+  const zones = await page.table("energy");
+  assert.deepEqual(zones.map((z) => [z.counter, z.energy, z.time, z.machine]), doc.energy.zones.map((z) => [z.zone, "0.00 J", `${z.seconds.toFixed(3)} s`, z.host]));
+  assert.equal(zones.length, 1);
   await page.shot("counters");
   await page.open("#/runs/jacobi/efficiency", "[data-ready=efficiency]");
   assert.equal(await page.tab.locator("[data-ready=counters], [data-ready=region-parts]").count(), 0);

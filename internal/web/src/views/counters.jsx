@@ -7,8 +7,9 @@ import { Table } from "../table.jsx";
 import { opColumn, siteColumn } from "./columns.jsx";
 
 export function Counters({ id, run }) {
-  const answer = useStored(run.counters ? address(id, "counters") : undefined);
-  if (!run.counters) return null;
+  const counted = run.counters || run.energy;
+  const answer = useStored(counted ? address(id, "counters") : undefined);
+  if (!counted) return null;
   return <Wait on={answer}>{(c) => <Shown counters={c} />}</Wait>;
 }
 
@@ -18,6 +19,15 @@ const ratioText = (v) => (v == null ? "-" : v.toFixed(2));
 function Shown({ counters: c }) {
   return (
     <div data-ready="counters">
+      {c.counters.length > 0 && <Calls counters={c} />}
+      {c.energy && <Energy energy={c.energy} />}
+    </div>
+  );
+}
+
+function Calls({ counters: c }) {
+  return (
+    <>
       <h2>Counters</h2>
       <Note>in calls, without MPI_Init and MPI_Finalize, and in the computation before them</Note>
       <Table name="counters" caption="counters" rows={c.counters} columns={totalColumns(c)} />
@@ -26,7 +36,24 @@ function Shown({ counters: c }) {
         name="counted" caption="counters by callsite" rows={c.rows} columns={callsiteColumns(c)}
         place={(r) => ({ at: [r] })} select={(r) => ({ op: r.op, site: r.site })}
       />
-    </div>
+    </>
+  );
+}
+
+const joules = (j) => (j >= 1e5 ? `${(j / 1e3).toFixed(1)} kJ` : `${j.toFixed(j < 100 ? 2 : 1)} J`);
+
+function Energy({ energy: e }) {
+  const number = (head, of, text) => ({ head, right: true, value: of, text: (z) => text(of(z)) });
+  const name = (head, of) => ({ head, value: of, text: of });
+  return (
+    <>
+      <h2>Energy</h2>
+      <Note>{`of the machines while the command ran: ${joules(e.joules)}`}</Note>
+      <Table
+        name="energy" caption="energy" rows={e.zones}
+        columns={[name("counter", (z) => z.zone), number("energy", (z) => z.joules, joules), number("power", (z) => z.watts, (w) => `${w.toFixed(1)} W`), number("time", (z) => z.seconds, (s) => `${s.toFixed(3)} s`), name("machine", (z) => z.host)]}
+      />
+    </>
   );
 }
 
