@@ -130,8 +130,9 @@ var defKinds = map[signature.Kind]efg.DefKind{
 	signature.Type: efg.DefType, signature.Group: efg.DefGroup, signature.Op: efg.DefOp,
 }
 
-// handle returns the word of a handle that a definition stands for, by its name: "comm:1040ec07.2".
-func (p *Process) handle(kind signature.Kind, name string) (uint64, error) {
+// handle returns the word of a handle that a definition stands for, by its name: "comm:1040ec07.2". words are
+// those of the definition if it is not known so far.
+func (p *Process) handle(kind signature.Kind, name string, words ...uint64) (uint64, error) {
 	prefix := reconstruct.HandlePrefix(kind)
 	digits, ok := strings.CutPrefix(name, prefix)
 	if !ok {
@@ -154,7 +155,7 @@ func (p *Process) handle(kind signature.Kind, name string) (uint64, error) {
 		if err != nil {
 			return 0, fmt.Errorf("%.60q: %w", name, err)
 		}
-		d = efg.Def{Kind: defKinds[kind], Word: word}
+		d = efg.Def{Kind: defKinds[kind], Word: word, Words: words}
 		if m := p.Names.comms[base]; m != nil {
 			if err := p.defineComm(&d, digits, m); err != nil {
 				return 0, err
@@ -164,6 +165,23 @@ func (p *Process) handle(kind signature.Kind, name string) (uint64, error) {
 	}
 	p.defs.Add(d)
 	return d.Word | number, nil
+}
+
+// HandlePrefix is what the names of handles of a kind begin with: "win:".
+func HandlePrefix(kind signature.Kind) string { return reconstruct.HandlePrefix(kind) }
+
+// HandleMadeWith returns the word of a window or file by its name. Unless it is known, it is defined by the communicator
+// that it was made with and how: the kind of the window, or the word of the file's name.
+func (p *Process) HandleMadeWith(kind signature.Kind, name string, comm, how uint64) (uint64, error) {
+	return p.handle(kind, name, comm, how)
+}
+
+// GroupOf returns the word of a group by its members, ranks in the world.
+func (p *Process) GroupOf(members []int) uint64 {
+	d := efg.Def{Kind: efg.DefGroup, Words: ranges(members)}
+	d.Word = d.Identity()
+	p.defs.Add(d)
+	return d.Word
 }
 
 // wordOf returns the word with some first digits.

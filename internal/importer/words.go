@@ -40,6 +40,16 @@ func (w *Words) Set(word int, value uint64) {
 	}
 }
 
+// WordNamed is the word of an argument, 0 if there is none.
+func (w *Words) WordNamed(name string) int {
+	for i := range w.Proc.Words {
+		if w.Proc.Words[i].Name == name && !w.Proc.Words[i].Out {
+			return i
+		}
+	}
+	return 0
+}
+
 // Issue says that the call issues a request that is known by later calls.
 func (w *Words) Issue() { w.Set(w.Proc.Roles.Request, 0) }
 
@@ -50,9 +60,9 @@ func (w *Words) SetVector(word int, elems []uint64) {
 	}
 }
 
-// SetBytes sets a payload by its size, unless it has a count or a type for each peer.
+// SetBytes sets a payload by its size, unless it has no count, or a count or a type for each peer.
 func (w *Words) SetBytes(d *signature.Payload, bytes uint64) {
-	if d.Present() && d.Parts == 0 && !w.Proc.Vector(d.Count) && !w.Proc.Vector(d.Type) {
+	if d.Present() && d.Count != 0 && d.Parts == 0 && !w.Proc.Vector(d.Count) && !w.Proc.Vector(d.Type) {
 		w.Set(d.Type, signature.TypeByte)
 		w.Set(d.Count, bytes)
 	}

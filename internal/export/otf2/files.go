@@ -73,11 +73,13 @@ const (
 	modeUniqueOpen
 	modeExclusive
 	modeAppend
+	modeSequential
 )
 
 // modesOf says what the access mode of MPI_File_open is in OTF2.
 func modesOf(bits uint64) (mode byte, creation, status uint32) {
-	const create, exclusive, appends = 1 << 0, 1 << 3, 1 << 1
+	const create, exclusive, noSeek, unique = 1 << 0, 1 << 3, 1 << 9, 1 << 10
+	const appends, deleteOnClose = 1 << 1, 1 << 8
 	if signature.IsConst(bits) {
 		return accessReadWrite, 0, 0
 	}
@@ -89,14 +91,17 @@ func modesOf(bits uint64) (mode byte, creation, status uint32) {
 	default:
 		mode = accessReadWrite
 	}
-	if bits&modeCreate != 0 {
-		creation |= create
-	}
-	if bits&modeExclusive != 0 {
-		creation |= exclusive
-	}
-	if bits&modeAppend != 0 {
-		status |= appends
+	for _, f := range []struct {
+		bit   uint64
+		flags *uint32
+		flag  uint32
+	}{
+		{modeCreate, &creation, create}, {modeExclusive, &creation, exclusive}, {modeSequential, &creation, noSeek}, {modeUniqueOpen, &creation, unique},
+		{modeAppend, &status, appends}, {modeDeleteOnClose, &status, deleteOnClose},
+	} {
+		if bits&f.bit != 0 {
+			*f.flags |= f.flag
+		}
 	}
 	return mode, creation, status
 }

@@ -29,6 +29,7 @@ func (r *reader) findComms() error {
 	for i := range d.Groups {
 		groups[d.Groups[i].ID] = &d.Groups[i]
 	}
+	r.groups = groups
 	for i := range d.Comms {
 		c := &d.Comms[i]
 		own := groups[c.Group]
@@ -126,7 +127,11 @@ func (p *process) peer(comm, rank uint64) uint64 {
 	if rank == Undefined || rank >= maxRank {
 		return signature.Absent
 	}
-	peers := p.reader.comms[comm].peers
+	known, ok := p.reader.comms[comm]
+	if !ok && comm == Undefined {
+		return signature.Absent
+	}
+	peers := known.peers
 	if peers == nil {
 		return rank
 	}

@@ -11,6 +11,10 @@ type Definitions struct {
 	Regions         map[uint64]Region
 	Groups          []Group // in the order of the file
 	Comms           []Comm  // in the order of the file
+	Windows         map[uint64]Window
+	Paradigms       map[uint64]string // of files: their identification
+	Files           map[uint64]string // names
+	Handles         map[uint64]Handle
 	SourceLines     map[uint64]SourceLine
 	CallingContexts map[uint64]CallingContext
 	Properties      []Property // of location groups
@@ -98,6 +102,20 @@ type Comm struct {
 	Parent uint64
 }
 
+// Window is a window of one-sided accesses.
+type Window struct {
+	Name string
+	Comm uint64
+}
+
+// Handle is a file that is opened.
+type Handle struct {
+	Name     string
+	File     uint64
+	Paradigm uint64
+	Comm     uint64 // Undefined if there is none
+}
+
 // SourceLine is a place in the source.
 type SourceLine struct {
 	File string
@@ -116,6 +134,7 @@ type Property struct {
 // Records of global definitions.
 const (
 	defClockProperties       = 5
+	defIoParadigm            = 8
 	defString                = 10
 	defAttribute             = 11
 	defSystemTreeNode        = 12
@@ -124,9 +143,12 @@ const (
 	defRegion                = 15
 	defGroup                 = 18
 	defComm                  = 22
+	defRmaWin                = 24
 	defLocationGroupProperty = 28
 	defSourceCodeLocation    = 33
 	defCallingContext        = 34
+	defIoRegularFile         = 38
+	defIoHandle              = 40
 	defInterComm             = 43
 )
 
@@ -135,6 +157,7 @@ func newDefinitions() *Definitions {
 		Strings: map[uint64]string{}, Attributes: map[uint64]Attribute{}, SystemTree: map[uint64]SystemTreeNode{},
 		Regions: map[uint64]Region{}, SourceLines: map[uint64]SourceLine{},
 		CallingContexts: map[uint64]CallingContext{},
+		Windows:         map[uint64]Window{}, Paradigms: map[uint64]string{}, Files: map[uint64]string{}, Handles: map[uint64]Handle{},
 	}
 }
 
@@ -214,6 +237,29 @@ func (d *Definitions) take(kind byte, r *cursor) {
 	case defCallingContext:
 		id := r.u32()
 		d.CallingContexts[id] = CallingContext{r.u32(), r.u32(), r.u32()}
+	default:
+		d.takeHandle(kind, r)
+	}
+}
+
+// takeHandle reads the definition of a window, a file, or of what these belong to.
+func (d *Definitions) takeHandle(kind byte, r *cursor) {
+	switch kind {
+	case defRmaWin:
+		id := r.u32()
+		d.Windows[id] = Window{d.name(r), r.u32()}
+	case defIoParadigm:
+		id := uint64(r.byte())
+		d.Paradigms[id] = d.name(r)
+	case defIoRegularFile:
+		id := r.u32()
+		d.Files[id] = d.name(r)
+	case defIoHandle:
+		id := r.u32()
+		h := Handle{Name: d.name(r), File: r.u32(), Paradigm: uint64(r.byte())}
+		r.u32() // flags
+		h.Comm = r.u32()
+		d.Handles[id] = h
 	}
 }
 

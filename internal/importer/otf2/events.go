@@ -21,16 +21,27 @@ const (
 	RmaWinDestroy                 Kind = 36 // window
 	RmaCollectiveBegin            Kind = 37
 	RmaCollectiveEnd              Kind = 38 // operation, level, window, root, bytes sent, bytes received
+	RmaGroupSync                  Kind = 39 // level, window, group
+	RmaRequestLock                Kind = 40 // window, target, id of the lock, type
+	RmaAcquireLock                Kind = 41 // likewise
+	RmaTryLock                    Kind = 42 // likewise
+	RmaReleaseLock                Kind = 43 // window, target, id of the lock
+	RmaSync                       Kind = 44 // window, target, type
 	RmaPut                        Kind = 46 // window, target, bytes, id
 	RmaGet                        Kind = 47 // window, target, bytes, id
 	RmaAtomic                     Kind = 48 // window, target, type, bytes sent, bytes received, id
+	RmaOpCompleteBlocking         Kind = 49 // window, id
 	RmaOpCompleteNonBlocking      Kind = 50 // window, id
+	RmaOpTest                     Kind = 51 // window, id
 	RmaOpCompleteRemote           Kind = 52 // window, id
 	CallingContextEnter           Kind = 66 // region
 	CallingContextLeave           Kind = 67 // region
-	IoCreateHandle                Kind = 69 // handle, mode
+	IoCreateHandle                Kind = 69 // handle, mode, flags of creation, flags of status
 	IoDestroyHandle               Kind = 70 // handle
+	IoSeek                        Kind = 72 // handle, offset, from where, result
+	IoDeleteFile                  Kind = 74 // paradigm, file
 	IoOperationBegin              Kind = 75 // handle, mode, flags, bytes, id
+	IoOperationTest               Kind = 76 // handle, id
 	IoOperationIssued             Kind = 77 // handle, id
 	IoOperationComplete           Kind = 78 // handle, bytes, id
 	NonBlockingCollectiveRequest  Kind = 85 // request
@@ -42,7 +53,8 @@ const (
 // shape is the layout of a record.
 type shape struct {
 	// fields has a letter for each: n a number of 32 bits, N of 64, b a byte, r a region, c a
-	// communicator, w a window, h an open file, x a calling context, of which the region is returned.
+	// communicator, g a group, w a window, f a file, h an open one, x a calling context, of which the region is
+	// returned.
 	fields string
 	// short: the record has no length. Of others a reader skips what it does not know.
 	short bool
@@ -58,9 +70,11 @@ var shapes = [256]shape{
 	CommCreate: {"c", false}, CommDestroy: {"c", false},
 	RmaWinCreate: {"w", false}, RmaWinDestroy: {"w", false}, RmaCollectiveBegin: {"", false}, RmaCollectiveEnd: {"bnwnNN", false},
 	RmaPut: {"wnNN", false}, RmaGet: {"wnNN", false}, RmaAtomic: {"wnbNNN", false},
-	RmaOpCompleteNonBlocking: {"wN", false}, RmaOpCompleteRemote: {"wN", false},
-	IoCreateHandle: {"hb", false}, IoDestroyHandle: {"h", false}, IoOperationBegin: {"hbnNN", false},
-	IoOperationIssued: {"hN", false}, IoOperationComplete: {"hNN", false},
+	RmaGroupSync: {"nwg", false}, RmaRequestLock: {"wnNb", false}, RmaAcquireLock: {"wnNb", false}, RmaTryLock: {"wnNb", false},
+	RmaReleaseLock: {"wnN", false}, RmaSync: {"wnb", false},
+	RmaOpCompleteBlocking: {"wN", false}, RmaOpCompleteNonBlocking: {"wN", false}, RmaOpTest: {"wN", false}, RmaOpCompleteRemote: {"wN", false},
+	IoCreateHandle: {"hbnn", false}, IoDestroyHandle: {"h", false}, IoSeek: {"hNbN", false}, IoDeleteFile: {"bf", false},
+	IoOperationBegin: {"hbnNN", false}, IoOperationTest: {"hN", false}, IoOperationIssued: {"hN", false}, IoOperationComplete: {"hNN", false},
 	24: {"n", true}, 28: {"N", true}, 29: {"N", true}, 30: {"N", true}, // of OpenMP, in OTF2 1.0
 }
 
@@ -197,6 +211,10 @@ func (r *EventReader) fields(letters string, c *cursor) {
 			v = l.maps[mapRegion].global(c.u32())
 		case 'c':
 			v = l.maps[mapComm].global(c.u32())
+		case 'g':
+			v = l.maps[mapGroup].global(c.u32())
+		case 'f':
+			v = l.maps[mapFile].global(c.u32())
 		case 'w':
 			v = l.maps[mapWindow].global(c.u32())
 		case 'h':

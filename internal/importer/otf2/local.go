@@ -18,10 +18,12 @@ const (
 	mapString    = 0
 	mapAttribute = 1
 	mapRegion    = 3
+	mapGroup     = 4
 	mapComm      = 6
 	mapWindow    = 8
 	mapSource    = 9
 	mapContext   = 10
+	mapFile      = 12
 	mapHandle    = 13
 )
 

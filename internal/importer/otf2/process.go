@@ -17,10 +17,13 @@ type process struct {
 	waiting  map[uint64]*call // by request of the archive
 	requests map[uint64]uint64
 	comms    map[uint64]uint64
-	spare    []*call
-	words    importer.Words
-	members  [2][]importer.Member
-	begin    uint64 // of the first call
+	// operations are accesses and operations on files that are not known to be complete, see operations.go.
+	operations map[operationKey]*operation
+	handles    map[handleKey]uint64 // words of windows, files and groups
+	spare      []*call
+	words      importer.Words
+	members    [2][]importer.Member
+	begin      uint64 // of the first call
 }
 
 const maxAhead = 1 << 16

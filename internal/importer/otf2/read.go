@@ -62,7 +62,8 @@ type reader struct {
 	masters []uint64       // see Definitions.masters
 	indexOf map[uint64]int // of ranks, by masters
 	comms   map[uint64]comm
-	world   bool             // MPI_COMM_WORLD is defined
+	world   bool // MPI_COMM_WORLD is defined
+	groups  map[uint64]*Group
 	lists   map[uint64][]int // members of groups
 	// memberships are the members of all communicators.
 	memberships int
@@ -157,7 +158,7 @@ func (r *reader) ns(ticks uint64) (uint64, bool) {
 // process reads a process.
 func (r *reader) process(q *rank) error {
 	data := &efg.Process{Rank: q.number, Size: r.size, Host: q.host}
-	p := &process{reader: r, out: importer.NewProcess(data, r.names, r.options.Times), waiting: map[uint64]*call{}, requests: map[uint64]uint64{}, comms: map[uint64]uint64{}}
+	p := &process{reader: r, out: importer.NewProcess(data, r.names, r.options.Times), waiting: map[uint64]*call{}, requests: map[uint64]uint64{}, comms: map[uint64]uint64{}, operations: map[operationKey]*operation{}, handles: map[handleKey]uint64{}}
 	calls, err := p.read(q.locations)
 	if err != nil {
 		return err

@@ -124,13 +124,14 @@ func (t *thread) take(e *Event) error {
 		return t.leave(e)
 	}
 	r := record{kind: e.Kind}
-	switch e.Kind {
-	case MpiSend, MpiIsend, MpiIsendComplete, MpiIrecvRequest, MpiRecv, MpiIrecv, MpiRequestTest, MpiRequestCancelled,
-		MpiCollectiveEnd, NonBlockingCollectiveRequest, NonBlockingCollectiveComplete, CommCreate:
-	default:
+	kind := kindOf(e.Kind)
+	if kind == ofNothing || kind == ofFiles && !t.process.reader.byMPI(e) {
 		return nil
 	}
 	if len(t.calls) == 0 {
+		if kind == ofFiles { // opened by other means, or when the recording began
+			return nil
+		}
 		t.process.reader.skipped.outside++
 		return nil
 	}
@@ -138,6 +139,31 @@ func (t *thread) take(e *Event) error {
 	current := t.calls[len(t.calls)-1]
 	current.records = append(current.records, r)
 	return nil
+}
+
+// recordKind is what a record is about.
+type recordKind uint8
+
+const (
+	ofNothing recordKind = iota // that a call has as an argument or result
+	ofMessages
+	ofWindows
+	ofFiles
+)
+
+// kindOf says what records are about.
+func kindOf(k Kind) recordKind {
+	switch k {
+	case MpiSend, MpiIsend, MpiIsendComplete, MpiIrecvRequest, MpiRecv, MpiIrecv, MpiRequestTest, MpiRequestCancelled,
+		MpiCollectiveEnd, NonBlockingCollectiveRequest, NonBlockingCollectiveComplete, CommCreate:
+		return ofMessages
+	case RmaWinCreate, RmaWinDestroy, RmaCollectiveEnd, RmaGroupSync, RmaRequestLock, RmaAcquireLock, RmaTryLock, RmaReleaseLock, RmaSync,
+		RmaPut, RmaGet, RmaAtomic, RmaOpCompleteBlocking, RmaOpCompleteNonBlocking, RmaOpTest, RmaOpCompleteRemote:
+		return ofWindows
+	case IoCreateHandle, IoDestroyHandle, IoSeek, IoDeleteFile, IoOperationBegin, IoOperationTest, IoOperationIssued, IoOperationComplete:
+		return ofFiles
+	}
+	return ofNothing
 }
 
 var errTime = errors.New("a time that is too far from the first one")

@@ -14,7 +14,14 @@ func (p *process) addRecords(c *call) error {
 	w.SetDepth(c.depth)
 	x := completion{process: p}
 	for i := range c.records {
-		p.apply(c, &c.records[i], &x)
+		switch r := &c.records[i]; kindOf(r.kind) {
+		case ofWindows:
+			p.applyToWindow(c, r, &x)
+		case ofFiles:
+			p.applyToFile(c, r, &x)
+		default:
+			p.apply(c, r, &x)
+		}
 	}
 	for i := range c.later {
 		p.applyLater(&c.later[i])
@@ -44,6 +51,10 @@ func (p *process) issued(c *call, word uint64) {
 		case MpiIsend, MpiIrecvRequest, NonBlockingCollectiveRequest:
 			id, _ := r.request()
 			p.requests[id] = word
+		case RmaPut, RmaGet, RmaAtomic, IoOperationBegin:
+			if o := p.operations[r.operation()]; o != nil {
+				o.word = word
+			}
 		}
 	}
 }
@@ -161,17 +172,7 @@ func (x *completion) add(r *record) {
 	if !ok {
 		word = signature.Unknown
 	}
-	at := -1
-	if ok {
-		at = slices.Index(x.words, word) // of both halves of MPI_Isendrecv
-	}
-	if at < 0 {
-		at = len(x.words)
-		x.words = append(x.words, word)
-		if r.kind != MpiRequestTest {
-			x.done = append(x.done, uint64(at))
-		}
-	}
+	at := x.note(word, r.kind != MpiRequestTest)
 	if r.kind == MpiRequestTest {
 		return
 	}
@@ -180,6 +181,21 @@ func (x *completion) add(r *record) {
 		place := uint64(max(0, slices.Index(x.done, uint64(at))))
 		x.quads = append(x.quads, place, x.process.peer(r.fields[1], r.fields[0]), tagOf(r), r.fields[3])
 	}
+}
+
+// note notes that a request was completed or tested, and returns its position.
+func (x *completion) note(word uint64, done bool) int {
+	if word != signature.Unknown {
+		if at := slices.Index(x.words, word); at >= 0 { // of both halves of MPI_Isendrecv
+			return at
+		}
+	}
+	at := len(x.words)
+	x.words = append(x.words, word)
+	if done {
+		x.done = append(x.done, uint64(at))
+	}
+	return at
 }
 
 // set sets the words that say what was completed.

@@ -15,11 +15,16 @@ static OTF2_FlushCallbacks callbacks = { .otf2_pre_flush = flush };
 /* Regions; locally each has a number that is one lower. */
 static const char *const regions[] = { "unused", "main", "MPI_Init", "MPI_Finalize", "MPI_Send", "MPI_Recv", "MPI_Irecv", "MPI_Wait",
     "MPI_Bcast", "MPI_Allreduce", "MPI_Comm_split", "MPI_Allgather", "MPI_Iallreduce", "MPI_Wtime", "solve", "MPI_Alltoall",
-    "MPI_Waitall", "MPI_Isend", "MPI_Testsome", "MPI_Gather", "MPI_Comm_free", "MPI_Sendrecv", "MPI_Send_c" };
+    "MPI_Waitall", "MPI_Isend", "MPI_Testsome", "MPI_Gather", "MPI_Comm_free", "MPI_Sendrecv", "MPI_Send_c",
+    "MPI_Win_create", "MPI_Win_lock", "MPI_Put", "MPI_Rget", "MPI_Fetch_and_op", "MPI_Win_flush", "MPI_Win_unlock", "MPI_Win_free",
+    "MPI_File_open", "MPI_File_iwrite_at", "MPI_File_read", "MPI_File_seek", "MPI_File_close", "open" };
 enum { MAIN, INIT, FINALIZE, SEND, RECV, IRECV, WAIT, BCAST, ALLREDUCE, SPLIT, ALLGATHER, IALLREDUCE, WTIME, SOLVE, ALLTOALL,
-    WAITALL, ISEND, TESTSOME, GATHER, COMM_FREE, SENDRECV, SEND_C, REGIONS };
-enum { NO_TEXT = REGIONS + 1, MACHINE, NODE, HOST, RANK0, RANK1, THREAD, WORLD, METRIC_LOCATION, TEXTS };
-static const char *const texts[] = { "", "machine", "node", "host", "MPI Rank 0", "MPI Rank 1", "Master thread", "MPI_COMM_WORLD", "metrics" };
+    WAITALL, ISEND, TESTSOME, GATHER, COMM_FREE, SENDRECV, SEND_C,
+    WIN_CREATE, WIN_LOCK, PUT, RGET, FETCH_AND_OP, WIN_FLUSH, WIN_UNLOCK, WIN_FREE,
+    FILE_OPEN, FILE_IWRITE, FILE_READ, FILE_SEEK, FILE_CLOSE, POSIX_OPEN, REGIONS };
+enum { NO_TEXT = REGIONS + 1, MACHINE, NODE, HOST, RANK0, RANK1, THREAD, WORLD, METRIC_LOCATION, MPI_IO, POSIX, DATA, TEXTS };
+static const char *const texts[] = { "", "machine", "node", "host", "MPI Rank 0", "MPI Rank 1", "Master thread", "MPI_COMM_WORLD", "metrics",
+    "MPI-IO", "POSIX", "out/data" };
 
 #define METRICS ((uint64_t)1 << 32) /* location */
 
@@ -38,6 +43,39 @@ static void collective(int region, OTF2_CollectiveOp op, uint32_t comm, uint32_t
         OTF2_EvtWriter_CommCreate(w, NULL, tick(), 2);
     OTF2_EvtWriter_MpiCollectiveEnd(w, NULL, tick(), op, comm, root, sent, received);
     leave(region);
+}
+
+static void windows(uint32_t peer)
+{
+    const uint32_t none = OTF2_UNDEFINED_UINT32;
+    enter(WIN_CREATE), OTF2_EvtWriter_RmaCollectiveBegin(w, NULL, now), OTF2_EvtWriter_RmaWinCreate(w, NULL, now, 0);
+    OTF2_EvtWriter_RmaCollectiveEnd(w, NULL, tick(), OTF2_COLLECTIVE_OP_CREATE_HANDLE, OTF2_RMA_SYNC_LEVEL_PROCESS, 0, none, 0, 0), leave(WIN_CREATE);
+    enter(WIN_LOCK), OTF2_EvtWriter_RmaAcquireLock(w, NULL, tick(), 0, peer, 1, OTF2_LOCK_SHARED), leave(WIN_LOCK);
+    enter(PUT), OTF2_EvtWriter_RmaPut(w, NULL, tick(), 0, peer, 48, 1), leave(PUT);
+    enter(RGET), OTF2_EvtWriter_RmaGet(w, NULL, tick(), 0, peer, 56, 2), leave(RGET);
+    enter(FETCH_AND_OP), OTF2_EvtWriter_RmaAtomic(w, NULL, tick(), 0, peer, OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ADD, 8, 8, 3), leave(FETCH_AND_OP);
+    enter(WAIT), OTF2_EvtWriter_RmaOpCompleteNonBlocking(w, NULL, tick(), 0, 2), leave(WAIT);
+    enter(WIN_FLUSH), OTF2_EvtWriter_RmaOpCompleteRemote(w, NULL, tick(), 0, 1), leave(WIN_FLUSH);
+    enter(WIN_UNLOCK), OTF2_EvtWriter_RmaOpCompleteRemote(w, NULL, tick(), 0, 2);
+    OTF2_EvtWriter_RmaReleaseLock(w, NULL, tick(), 0, peer, 1), leave(WIN_UNLOCK);
+    enter(WIN_FREE), OTF2_EvtWriter_RmaWinDestroy(w, NULL, tick(), 0), leave(WIN_FREE);
+}
+
+/* MPI opens a file itself in MPI_File_open. */
+static void files(void)
+{
+    enter(FILE_OPEN), enter(POSIX_OPEN);
+    OTF2_EvtWriter_IoCreateHandle(w, NULL, tick(), 1, OTF2_IO_ACCESS_MODE_READ_WRITE, OTF2_IO_CREATION_FLAG_TRUNCATE, OTF2_IO_STATUS_FLAG_NONE), leave(POSIX_OPEN);
+    OTF2_EvtWriter_IoCreateHandle(w, NULL, tick(), 0, OTF2_IO_ACCESS_MODE_READ_WRITE, OTF2_IO_CREATION_FLAG_CREATE | OTF2_IO_CREATION_FLAG_UNIQUE,
+        OTF2_IO_STATUS_FLAG_APPEND | OTF2_IO_STATUS_FLAG_DELETE_ON_CLOSE), leave(FILE_OPEN);
+    enter(FILE_IWRITE), OTF2_EvtWriter_IoOperationBegin(w, NULL, tick(), 0, OTF2_IO_OPERATION_MODE_WRITE, OTF2_IO_OPERATION_FLAG_NON_BLOCKING, 64, 1);
+    OTF2_EvtWriter_IoOperationIssued(w, NULL, tick(), 0, 1), leave(FILE_IWRITE);
+    enter(TESTSOME), OTF2_EvtWriter_IoOperationTest(w, NULL, tick(), 0, 1), leave(TESTSOME);
+    enter(WAIT), OTF2_EvtWriter_IoOperationComplete(w, NULL, tick(), 0, 64, 1), leave(WAIT);
+    enter(FILE_SEEK), OTF2_EvtWriter_IoSeek(w, NULL, tick(), 0, -8, OTF2_IO_SEEK_FROM_END, 56), leave(FILE_SEEK);
+    enter(FILE_READ), OTF2_EvtWriter_IoOperationBegin(w, NULL, tick(), 0, OTF2_IO_OPERATION_MODE_READ, OTF2_IO_OPERATION_FLAG_NONE, 32, 2);
+    OTF2_EvtWriter_IoOperationComplete(w, NULL, tick(), 0, 8, 2), leave(FILE_READ);
+    enter(FILE_CLOSE), OTF2_EvtWriter_IoDestroyHandle(w, NULL, tick(), 0), leave(FILE_CLOSE);
 }
 
 static void events(int rank)
@@ -80,6 +118,8 @@ static void events(int rank)
     leave(WAIT);
     collective(COMM_FREE, OTF2_COLLECTIVE_OP_DESTROY_HANDLE, 2, none, 0, 0);
     enter(SEND_C), OTF2_EvtWriter_MpiSend(w, NULL, tick(), OTF2_UNDEFINED_UINT32, 1, 3, (uint64_t)1 << 40), leave(SEND_C);
+    windows(peer);
+    files();
     call(FINALIZE);
     leave(MAIN);
     OTF2_EvtWriter_ProgramEnd(w, NULL, tick(), 0);
@@ -115,6 +155,12 @@ static void definitions(OTF2_Archive *a, const uint64_t *counts)
     OTF2_GlobalDefWriter_WriteComm(d, 0, NO_TEXT, 1, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
     OTF2_GlobalDefWriter_WriteComm(d, 1, WORLD, 2, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
     OTF2_GlobalDefWriter_WriteComm(d, 2, NO_TEXT, 2, 1, OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS);
+    OTF2_GlobalDefWriter_WriteRmaWin(d, 0, NO_TEXT, 1, OTF2_RMA_WIN_FLAG_CREATE_DESTROY_EVENTS);
+    for (int i = 0; i < 2; i++)
+        OTF2_GlobalDefWriter_WriteIoParadigm(d, i, MPI_IO + i, MPI_IO + i, i == 0 ? OTF2_IO_PARADIGM_CLASS_PARALLEL : OTF2_IO_PARADIGM_CLASS_SERIAL, OTF2_IO_PARADIGM_FLAG_NONE, 0, NULL, NULL, NULL);
+    OTF2_GlobalDefWriter_WriteIoRegularFile(d, 0, DATA, OTF2_UNDEFINED_SYSTEM_TREE_NODE);
+    for (int i = 0; i < 2; i++)
+        OTF2_GlobalDefWriter_WriteIoHandle(d, i, NO_TEXT, 0, i, OTF2_IO_HANDLE_FLAG_NONE, i == 0 ? 1 : OTF2_UNDEFINED_COMM, i == 0 ? OTF2_UNDEFINED_IO_HANDLE : 0);
     OTF2_Archive_CloseGlobalDefWriter(a, d);
 }
 
