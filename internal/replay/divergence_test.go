@@ -151,10 +151,11 @@ func TestTotals(t *testing.T) {
 	})
 }
 
-// Each of two threads receives what it received.
+// Each of two threads receives what it received, and receives that another thread completes get the messages that
+// they got.
 func TestThreads(t *testing.T) {
 	eachBench(t, func(t *testing.T, b *groundtruth.Bench, program string) {
-		repeats(t, b, 4, []string{program, "threads"})
+		repeats(t, b, 4, []string{program, "threads", "handover"})
 	})
 }
 

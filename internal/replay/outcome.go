@@ -60,17 +60,19 @@ func openness(p *signature.Proc) what {
 
 // stream collects what is open in a stream.
 type stream struct {
-	replay  *reconstruct.Process
-	number  int
-	data    *efg.Stream
-	foreign map[uint64]bool // requests that other threads complete
-	brief   bool            // without polls that found nothing
+	replay *reconstruct.Process
+	number int
+	data   *efg.Stream
+	ends   *endings // of the requests of the process
+	brief  bool     // without polls that found nothing
 
 	nodes []node
 	calls *seq.Writer
 	ahead *analysis.Outcomes
-	wild  map[uint64]bool // persistent requests of receives of any source or tag
-	room  []uint64
+	// elsewhere are what other streams complete of its requests, by their numbers.
+	elsewhere map[int]*completions
+	wild      map[uint64]bool // persistent requests of receives of any source or tag
+	room      []uint64
 }
 
 // node is what the calls of a node have in common, and their outcomes.
@@ -85,18 +87,19 @@ type node struct {
 
 // readStream goes through the events of Data().Streams[number], without calls inside others: what callbacks do
 // is not forced. brief: without polls that found nothing.
-func readStream(p *reconstruct.Process, number int, foreign map[uint64]bool, brief bool) (*stream, error) {
+func readStream(p *reconstruct.Process, number int, ends *endings, brief bool) (*stream, error) {
 	s := &stream{
-		replay: p, number: number, data: &p.Data().Streams[number], foreign: foreign, brief: brief,
+		replay: p, number: number, data: &p.Data().Streams[number], ends: ends, brief: brief,
 		calls: seq.NewWriter(false), wild: map[uint64]bool{},
 	}
 	s.findNodes()
 	s.ahead = analysis.OutcomesOf(p, number, s.mayBeWild)
+	s.elsewhere = map[int]*completions{}
 	reader := p.UntimedReader(number)
 	for {
 		e, err := reader.Next()
 		if err == nil {
-			err = s.ahead.Err
+			err = s.aheadErr()
 		}
 		if err != nil || e == nil {
 			return s, err
@@ -132,7 +135,7 @@ func (s *stream) findNodes() {
 		n := node{proc: signature.ProcByID(h.Proc()), failed: h.ErrorClass() != 0}
 		if n.proc != nil && !h.Counted() {
 			n.open = openness(n.proc)
-			n.maywild = mayBe(from, n.proc.Roles.Source, signature.AnySource) || mayBe(from, n.proc.Roles.RecvTag, signature.AnyTag)
+			n.maywild = mayBeAny(from, n.proc)
 		}
 		s.nodes[i] = n
 	}
@@ -165,6 +168,21 @@ func significant(q *signature.Param) bool {
 // mayBe reports whether a word of a node's calls may have a value.
 func mayBe(n *efg.Node, word int, value uint64) bool {
 	return word != 0 && (n.Mask>>word&1 != 0 || n.Words[word] == value)
+}
+
+// mayBeAny reports whether a node's calls may receive from any source, or with any tag.
+func mayBeAny(n *efg.Node, p *signature.Proc) bool {
+	return mayBe(n, p.Roles.Source, signature.AnySource) || mayBe(n, p.Roles.RecvTag, signature.AnyTag)
+}
+
+// requestsOf returns the words of the requests that a call was passed, valid until the next event.
+func requestsOf(e *reconstruct.Event) []uint64 {
+	r := e.Proc().Roles.Requests
+	if e.Proc().Vector(r) {
+		list, _ := e.Vec(r)
+		return list
+	}
+	return []uint64{e.Word(r)}
 }
 
 // mayBeWild reports whether a request may be of a receive of any source or tag.
@@ -263,14 +281,37 @@ func (s *stream) posted(out []uint64, e *reconstruct.Event, n *node) []uint64 {
 
 // reception appends what a request that is now active will receive.
 func (s *stream) reception(out []uint64, request uint64, wild bool) []uint64 {
-	if s.foreign[request] {
-		return append(out, Free)
-	}
-	got, ok := s.ahead.Next(request)
+	got, ok := s.next(request)
 	if !ok || !wild {
 		return append(out, Free)
 	}
 	return message(out, got.Source, got.Tag)
+}
+
+// next returns what a request that is now active will receive; false if that is not known.
+func (s *stream) next(request uint64) (reconstruct.Reception, bool) {
+	by, known := s.ends.stream(request)
+	switch {
+	case !known:
+		return reconstruct.Reception{}, false
+	case by == s.number:
+		got, ok := s.ahead.Next(request)
+		return got.Reception, ok
+	case s.elsewhere[by] == nil:
+		s.elsewhere[by] = s.ends.completionsIn(by, s.number)
+	}
+	return s.elsewhere[by].next(request)
+}
+
+// aheadErr returns why reading ahead ended before the end of a stream.
+func (s *stream) aheadErr() error {
+	err := s.ahead.Err
+	for _, c := range s.elsewhere {
+		if err == nil {
+			err = c.err
+		}
+	}
+	return err
 }
 
 // prepared appends whether the persistent request of a call is for any source or tag.
@@ -286,11 +327,7 @@ func (s *stream) prepared(out []uint64, e *reconstruct.Event, n *node) []uint64 
 
 // started appends what the persistent requests of a call will receive.
 func (s *stream) started(out []uint64, e *reconstruct.Event) []uint64 {
-	requests := []uint64{e.Request(0)}
-	if r := e.Proc().Roles.Requests; e.Proc().Vector(r) {
-		requests, _ = e.Vec(r)
-	}
-	for _, w := range requests {
+	for _, w := range requestsOf(e) {
 		switch wild := s.wild[w]; {
 		case e.Failed() && wild:
 			out = append(out, Free)
@@ -302,31 +339,4 @@ func (s *stream) started(out []uint64, e *reconstruct.Event) []uint64 {
 		}
 	}
 	return out
-}
-
-// foreignRequests returns the requests that other threads complete than those that issued them.
-func foreignRequests(p *reconstruct.Process) (map[uint64]bool, error) {
-	foreign := map[uint64]bool{}
-	for i := 0; i < p.Streams() && p.Streams() > 1; i++ {
-		reader := p.UntimedReader(i)
-		for {
-			e, err := reader.Next()
-			if err != nil {
-				return nil, err
-			}
-			if e == nil {
-				break
-			}
-			if e.Proc() == nil || e.Proc().Completes == "" {
-				continue
-			}
-			for _, position := range e.Completed() {
-				w := e.Request(position)
-				if id, ok := signature.ParseID(w); ok && id.Thread != e.Thread() {
-					foreign[w] = true
-				}
-			}
-		}
-	}
-	return foreign, nil
 }

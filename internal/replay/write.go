@@ -68,12 +68,12 @@ func (f *file) process(recorded *reconstruct.Run, i int) error {
 		return err
 	}
 	f.header.Ranks = uint32(p.Data().Size)
-	foreign, err := foreignRequests(p)
+	ends, err := endingsOf(p)
 	if err != nil {
 		return err
 	}
 	for k := range p.Streams() {
-		s, err := readStream(p, k, foreign, f.header.Options&OptionGenerated != 0)
+		s, err := readStream(p, k, ends, f.header.Options&OptionGenerated != 0)
 		if err != nil {
 			return err
 		}

@@ -381,6 +381,50 @@ static hash threads(void)
     return of_thread[0] * 31 + of_thread[1];
 }
 
+/* One thread posts the receives, another one completes them. */
+static pthread_barrier_t handed;
+static hash of_handed;
+
+static void *complete_all(void *arg)
+{
+    MPI_Status s[MOST];
+    int n = size - 1, x;
+    (void)arg;
+    for (int i = 0; i < ROUNDS; i++) {
+        pthread_barrier_wait(&handed);
+        if (i % 3 == 0) MPI_Waitall(n, r, s);
+        for (int k = 0, done = 0; k < n && i % 3 == 1; k++, done = 0)
+            for (; !done; mix(&of_handed, (uint64_t)done)) MPI_Test(&r[k], &done, &s[k]);
+        for (int k = 0; k < n && i % 3 == 2; k++) {
+            MPI_Waitany(n, r, &x, &s[k]);
+            mix(&of_handed, (uint64_t)x);
+        }
+        for (int k = 0; k < n; k++) mix_message(&of_handed, &s[k], b[k]);
+        pthread_barrier_wait(&handed);
+    }
+    return NULL;
+}
+
+static hash handover(void)
+{
+    pthread_t other;
+    if (rank != 0) {
+        send_all(3);
+        return 0;
+    }
+    of_handed = 1;
+    pthread_barrier_init(&handed, NULL, 2);
+    pthread_create(&other, NULL, complete_all, NULL);
+    for (int i = 0; i < ROUNDS; i++) {
+        for (int k = 0; k < size - 1; k++) MPI_Irecv(&b[k], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &r[k]);
+        pthread_barrier_wait(&handed);
+        pthread_barrier_wait(&handed);
+    }
+    pthread_join(other, NULL);
+    pthread_barrier_destroy(&handed);
+    return of_handed;
+}
+
 /* Rank 0 is killed in the middle, and prints what it knows before. */
 static hash dies(void)
 {
@@ -508,6 +552,8 @@ static void run(const char *name)
         MPI_Bcast(numbers, count != NULL ? atoi(count) : 1, MPI_INT, 0, comm);
     } else if (strcmp(name, "threads") == 0) {
         h = threads();
+    } else if (strcmp(name, "handover") == 0) {
+        h = handover();
     } else {
         for (int i = 0; i < n; i++) {
             if (strcmp(parts[i].name, name) != 0) continue;
@@ -524,7 +570,9 @@ static void run(const char *name)
 int main(int argc, char **argv)
 {
     struct timespec now;
-    int level, wants = argc > 1 && strcmp(argv[1], "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+    int level, wants = MPI_THREAD_SINGLE;
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "threads") == 0 || strcmp(argv[i], "handover") == 0) wants = MPI_THREAD_MULTIPLE;
     MPI_Init_thread(&argc, &argv, wants, &level);
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
