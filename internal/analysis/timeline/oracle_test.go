@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
@@ -57,8 +58,11 @@ func threadsOf(t testing.TB, run *runfile.Run) [][]thread {
 				if f := e.Func(); f != "" {
 					site = f + " " + site
 				}
-				th.calls = append(th.calls, call{e.Rank(), e.Thread(), start, end, e.Op(), site})
 				th.end = end
+				if strings.HasPrefix(e.Op(), "efg_") { // an annotation, and no call
+					continue
+				}
+				th.calls = append(th.calls, call{e.Rank(), e.Thread(), start, end, e.Op(), site})
 			}
 		}
 	}

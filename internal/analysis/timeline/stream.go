@@ -52,13 +52,14 @@ type stream struct {
 	checkpoints *checkpointTimes
 	procs       []uint16 // by node
 	nested      []bool   // by node: its calls were made inside others
+	annotates   []bool   // by node: it is an annotation, and no call
 }
 
 func newStream(p *efg.Process, s *efg.Stream, number int, marks *checkpointTimes) *stream {
-	out := &stream{Stream: s, number: number, begin: int64(s.Trace.BeginMono()) + p.Clock, checkpoints: marks, procs: make([]uint16, len(s.Nodes)), nested: make([]bool, len(s.Nodes))}
+	out := &stream{Stream: s, number: number, begin: int64(s.Trace.BeginMono()) + p.Clock, checkpoints: marks, procs: make([]uint16, len(s.Nodes)), nested: make([]bool, len(s.Nodes)), annotates: make([]bool, len(s.Nodes))}
 	for i := range s.Nodes {
 		h := signature.Header(s.Nodes[i].Words[0])
-		out.procs[i], out.nested[i] = uint16(h.Proc()), h.Depth() > 0
+		out.procs[i], out.nested[i], out.annotates[i] = uint16(h.Proc()), h.Depth() > 0, signature.ProcByID(h.Proc()).Annotates()
 	}
 	marks.mu.Lock()
 	defer marks.mu.Unlock()
@@ -131,7 +132,7 @@ func (s *stream) around(from, to int64) (first, events uint64, divided bool, err
 	return first, end - min(first, end), b > a, nil
 }
 
-// walk calls show for the outermost calls that end after from and start before to, in order. It also
+// walk calls show for the outermost calls, without annotations, that end after from and start before to, in order. It also
 // reports whether there are no later ones, and when the last one ended.
 func (s *stream) walk(ctx context.Context, first uint64, from, to int64, show func(node int, start, end int64)) (ended bool, last int64, err error) {
 	clock, err := s.ClockFrom(first)
@@ -157,7 +158,7 @@ func (s *stream) walk(ctx context.Context, first uint64, from, to int64, show fu
 		if start >= to {
 			return false, 0, nil
 		}
-		if last = end; end >= from {
+		if last = end; end >= from && !s.annotates[w.Node()] {
 			show(w.Node(), start, end)
 		}
 		if n&0xfff == 0 && ctx.Err() != nil {

@@ -308,6 +308,21 @@ func TestRecorded(t *testing.T) {
 	testrun.Record(t, programs, func(t *testing.T, r *testrun.Recording) { views(t, r.Run, threadsOf(t, r.Run), 20) })
 }
 
+// Annotations are no calls: their time, of which the recorder notes some, is that of the computation around them.
+func TestAnnotations(t *testing.T) {
+	script := testrun.NewScript(t, 2)
+	script.Each(func(r *testrun.ScriptRank, rank int) {
+		for i := range int64(20) {
+			at := 10_000 * i
+			r.Call(at, at+3000, "efg_region_begin", testrun.Args{"name": "step"})
+			r.Call(at+4000, at+5000+int64(rank), "MPI_Barrier", testrun.Args{"comm": "MPI_COMM_WORLD"})
+			r.Call(at+8000, at+9000, "efg_region_end", testrun.Args{"name": "step"})
+		}
+	})
+	run := script.Run()
+	views(t, run, threadsOf(t, run), 20)
+}
+
 // More procedures than a legend can hold.
 func TestLegend(t *testing.T) {
 	v := &View{From: 0, Pixel: 10, Width: 300, Rows: make([]Row, 1), Complete: true}
