@@ -79,6 +79,9 @@ func (s *infoWriter) write(out io.Writer, streams bool) error {
 	fmt.Fprintf(w, "recorded\t%s\n", s.recorded())
 	fmt.Fprintf(w, "ranks\t%d%s\n", s.Processes, s.missingText())
 	fmt.Fprintf(w, "threads\t%d\n", s.Threads)
+	if len(s.Processors) > 0 {
+		fmt.Fprintf(w, "processors\t%s\n", s.processorsText())
+	}
 	fmt.Fprintf(w, "events\t%d\n", s.Events)
 	fmt.Fprintf(w, "graph\t%d nodes, %d edges; %s\n", s.Nodes, s.Edges, plural(s.Graphs, "shape"))
 	if s.Folded != nil {
@@ -187,6 +190,18 @@ func (s *infoWriter) recorded() string {
 		text += ", counters: " + strings.Join(s.Counters, ", ")
 	}
 	return text
+}
+
+// processorsText says how many processors the hosts had.
+func (s *infoWriter) processorsText() string {
+	if len(s.Processors) == 1 {
+		return fmt.Sprintf("%d of %s", s.Processors[0].Count, s.Processors[0].Host)
+	}
+	sum := 0
+	for _, p := range s.Processors {
+		sum += p.Count
+	}
+	return fmt.Sprintf("%d of %d hosts", sum, len(s.Processors))
 }
 
 func (s *infoWriter) missingText() string {

@@ -17,6 +17,7 @@ import (
 	"github.com/efg-tools/efg/hook"
 	"github.com/efg-tools/efg/internal/counters"
 	"github.com/efg-tools/efg/internal/energy"
+	"github.com/efg-tools/efg/internal/merge"
 	"github.com/efg-tools/efg/internal/printable"
 	"github.com/efg-tools/efg/internal/recording"
 )
@@ -169,7 +170,7 @@ func runRecorded(cmd *exec.Cmd, h *hook.Hook, build *foregroundBuild, old *runfi
 	dir, err := recording.Create(recording.Info{
 		Output: opt.output, Tool: meta.Tool, Command: meta.Command, Started: meta.Started,
 		Time: meta.Time, Polls: meta.Polls, Queries: meta.Queries, Buffers: meta.Buffers, CallPath: meta.CallPath,
-		Counters: meta.Counters,
+		Counters: meta.Counters, Processors: meta.Processors,
 	})
 	if err != nil {
 		return runUnrecorded(cmd, err, opt, errOut)
@@ -212,7 +213,7 @@ func (opt *runOptions) meta(command []string) runfile.Meta {
 	meta := runfile.Meta{
 		Tool: "efg " + version(), Command: command, Started: time.Now().UnixNano(),
 		Time: timeForMeta(opt.hookTime), Queries: opt.queries, Buffers: opt.buffers, CallPath: int(opt.callpath),
-		Counters: counters.ForMeta(opt.counted),
+		Counters: counters.ForMeta(opt.counted), Processors: merge.ProcessorsHere(),
 	}
 	if opt.polls == runfile.PollTotals {
 		meta.Polls = runfile.PollTotals

@@ -201,6 +201,7 @@ func (m *Meta) Join(o *Meta) {
 	m.Ended = max(m.Ended, o.Ended)
 	m.Forks = joinForks(m.Forks, o.Forks)
 	m.Energy = joinEnergy(m.Energy, o.Energy)
+	m.Processors = joinProcessors(m.Processors, o.Processors)
 	m.Status, m.StatusUnknown = max(m.Status, o.Status), m.StatusUnknown && o.StatusUnknown
 	if len(m.Launcher) == 0 || len(o.Launcher) > 0 && slices.Compare(o.Launcher, m.Launcher) < 0 {
 		m.Launcher = o.Launcher

@@ -47,6 +47,9 @@ type Meta struct {
 	// Energy is what the machines' energy counters counted while the command ran, as Energy.Text has it: the first
 	// maxEnergies.
 	Energy []string `msgpack:"energy,omitempty"`
+	// Processors are how many processors the command could use on each host, as Processors.Text has them: the first
+	// maxProcessors.
+	Processors []string `msgpack:"cpus,omitempty"`
 	// Sites are the source locations of the callsites. They have a block of their own.
 	Sites []Site `msgpack:"-"`
 }

@@ -111,7 +111,7 @@ func (c *collecting) add(paths []string) error {
 }
 
 func (c *collecting) merge(paths []string) error {
-	opt := merge.Options{Output: c.file, Workers: 1, Tool: c.tool, Discard: true, Ended: c.gone}
+	opt := merge.Options{Output: c.file, Workers: 1, Tool: c.tool, Discard: true, Ended: c.gone, Processors: merge.ProcessorsHere()}
 	if c.exit != nil {
 		opt.Launcher, opt.Status = c.exit.Launcher, c.exit.Status
 	}

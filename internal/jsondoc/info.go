@@ -16,38 +16,40 @@ import (
 
 // Info is the output of efg info for a run file; docs/guide.md describes it.
 type Info struct {
-	Schema    string    `json:"schema"`
-	File      string    `json:"file"`
-	Bytes     uint64    `json:"bytes"`
-	Tool      string    `json:"tool"`
-	Command   []string  `json:"command"`
-	Launcher  []string  `json:"launcher,omitempty"`
-	Started   time.Time `json:"started"`
-	Seconds   float64   `json:"seconds"`
-	Status    *int      `json:"status,omitempty"`
-	Time      string    `json:"time"`
-	Polls     string    `json:"polls,omitempty"`
-	Queries   bool      `json:"queries"`
-	Buffers   bool      `json:"buffers"`
-	CallPath  int       `json:"callPath,omitempty"` // most calls of a path; 0: none are recorded
-	Counters  []string  `json:"counters,omitempty"`
-	Energy    *Energy   `json:"energy,omitempty"`
-	Programs  []string  `json:"programs"`
-	MPI       []string  `json:"mpi"`
-	Hosts     []string  `json:"hosts"`
-	Processes int       `json:"processes"`
-	Missing   []int     `json:"missing"` // ranks
-	Threads   int       `json:"threads"`
-	Events    uint64    `json:"events"`
-	Dropped   uint64    `json:"dropped"`
-	Nodes     uint64    `json:"nodes"`
-	Folded    *uint64   `json:"foldedNodes,omitempty"` // without call paths; nil: there are none
-	Edges     uint64    `json:"edges"`
-	Graphs    int       `json:"shapes"` // of graphs: equal except for arguments and weights
-	Ratio     float64   `json:"ratio"`
-	Complete  int       `json:"complete"`
-	Early     int       `json:"timesEndEarly,omitempty"` // streams
-	Streams   []Stream  `json:"streams"`
+	Schema   string    `json:"schema"`
+	File     string    `json:"file"`
+	Bytes    uint64    `json:"bytes"`
+	Tool     string    `json:"tool"`
+	Command  []string  `json:"command"`
+	Launcher []string  `json:"launcher,omitempty"`
+	Started  time.Time `json:"started"`
+	Seconds  float64   `json:"seconds"`
+	Status   *int      `json:"status,omitempty"`
+	Time     string    `json:"time"`
+	Polls    string    `json:"polls,omitempty"`
+	Queries  bool      `json:"queries"`
+	Buffers  bool      `json:"buffers"`
+	CallPath int       `json:"callPath,omitempty"` // most calls of a path; 0: none are recorded
+	Counters []string  `json:"counters,omitempty"`
+	Energy   *Energy   `json:"energy,omitempty"`
+	Programs []string  `json:"programs"`
+	MPI      []string  `json:"mpi"`
+	Hosts    []string  `json:"hosts"`
+	// Processors are how many each host had for the command.
+	Processors []Processors `json:"processors,omitempty"`
+	Processes  int          `json:"processes"`
+	Missing    []int        `json:"missing"` // ranks
+	Threads    int          `json:"threads"`
+	Events     uint64       `json:"events"`
+	Dropped    uint64       `json:"dropped"`
+	Nodes      uint64       `json:"nodes"`
+	Folded     *uint64      `json:"foldedNodes,omitempty"` // without call paths; nil: there are none
+	Edges      uint64       `json:"edges"`
+	Graphs     int          `json:"shapes"` // of graphs: equal except for arguments and weights
+	Ratio      float64      `json:"ratio"`
+	Complete   int          `json:"complete"`
+	Early      int          `json:"timesEndEarly,omitempty"` // streams
+	Streams    []Stream     `json:"streams"`
 	// Unbalanced are regions whose begins and ends do not fit.
 	Unbalanced []Unbalanced `json:"unbalancedRegions,omitempty"`
 	// RegionsPartial: too many ranks differ, and only the regions of some are among these.
@@ -60,6 +62,12 @@ type Info struct {
 	Linear uint64 `json:"-"`
 	// Ended: the end and exit status of the command are known.
 	Ended bool `json:"-"`
+}
+
+// Processors are how many a host had for the command.
+type Processors struct {
+	Host  string `json:"host"`
+	Count int    `json:"count"`
 }
 
 // Fork is a process whose forked children called MPI.
@@ -133,6 +141,9 @@ func NewInfo(path string, r *runfile.Run, all bool, most int) (*Info, error) {
 		Streams: []Stream{},
 	}
 	s.Energy = NewEnergy(m)
+	for _, p := range m.ProcessorsOf() {
+		s.Processors = append(s.Processors, Processors{printable.Line(p.Host), p.Count})
+	}
 	for _, c := range m.Counters {
 		s.Counters = append(s.Counters, printable.Line(c))
 	}

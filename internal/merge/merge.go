@@ -33,6 +33,8 @@ type Options struct {
 	// daemon, see efg.Meta; other files contain them. A nil Status is unknown.
 	Launcher []string
 	Status   *int
+	// Processors are those of the segments' machine, see efg.Meta; nil: not known.
+	Processors []string
 	// Ended is when processes that did not end regularly were gone, or were last seen, in Unix
 	// nanoseconds; 0 if unknown.
 	Ended int64

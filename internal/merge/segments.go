@@ -148,7 +148,7 @@ func (m *merger) withKnown(meta runfile.Meta) runfile.Meta {
 		meta.Forks = forks
 		return meta
 	}
-	meta.Launcher = m.opt.Launcher
+	meta.Launcher, meta.Processors = m.opt.Launcher, m.opt.Processors
 	if m.opt.Status != nil {
 		meta.Status, meta.StatusUnknown = *m.opt.Status, false
 	}

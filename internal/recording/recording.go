@@ -43,6 +43,8 @@ type Info struct {
 	Buffers  bool     `json:"buffers,omitempty"`
 	CallPath int      `json:"callpath,omitempty"`
 	Counters []string `json:"counters,omitempty"`
+	// Processors are those that the command may use, see efg.Meta.
+	Processors []string `json:"processors,omitempty"`
 }
 
 // meta is the metadata of the run before it has ended.
@@ -50,7 +52,7 @@ func (x *Info) meta() runfile.Meta {
 	return runfile.Meta{
 		Tool: x.Tool, Command: x.Command, Started: x.Started, StatusUnknown: true,
 		Time: x.Time, Polls: x.Polls, Queries: x.Queries, Buffers: x.Buffers, CallPath: x.CallPath,
-		Counters: x.Counters,
+		Counters: x.Counters, Processors: x.Processors,
 	}
 }
 

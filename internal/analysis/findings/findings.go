@@ -35,6 +35,7 @@ const (
 	Balance    Kind = "balance"    // what equal computation would save
 	Network    Kind = "network"    // what an ideal network would save
 	Path       Kind = "path"       // which part of the critical path takes longest
+	Processors Kind = "processors" // on which host more ranks ran than there were processors
 	Missing    Kind = "missing"    // what was not recorded
 )
 
@@ -66,6 +67,9 @@ func New(run *runfile.Run, progress ...analysis.Progress) ([]Finding, error) {
 		return nil, err
 	}
 	list, total, err := ofTimes(run, progress)
+	if f := crowded(run); f != nil && total > 0 {
+		list = append(list[:min(len(list), most-1)], *f)
+	}
 	if f := inCalls(open, total); f != nil {
 		list = append([]Finding{*f}, list[:min(len(list), most-1)]...)
 	}
