@@ -310,6 +310,7 @@ func TestMistakes(t *testing.T) {
 		"/v1/runs/halo/graph?format=gif":               `400 format=gif: want json, dot, graphml, svg, png`,
 		"/v1/runs/halo/graph?colour=red":               `400 colour=red: want time, calls or bytes`,
 		"/v1/runs/mesh/graph?colour=time":              `400 colour=time: ` + filepath.Join(samples, "mesh.efg") + ` has no times`,
+		"/v1/runs/halo/graph/layout?open=1,7.7":        `400 open=1,7.7: no loop 7.7`,
 		"/v1/runs/halo/diff?with=none":                 `404 no run or job "none"`,
 		"/v1/runs/halo/diff?ranks=1":                   `400 ranks: want at least two`,
 		"/v1/runs/halo/diff?with=traced&ranks=7":       `400 no rank 7 in ` + filepath.Join(samples, "traced.efg"),

@@ -24,7 +24,6 @@ import (
 	"github.com/efg-tools/efg/internal/analysis/phases"
 	"github.com/efg-tools/efg/internal/analysis/waits"
 	"github.com/efg-tools/efg/internal/analysis/whatif"
-	"github.com/efg-tools/efg/internal/draw/graph"
 	"github.com/efg-tools/efg/internal/jsondoc"
 )
 
@@ -67,20 +66,21 @@ func asJSON(document func(in *input) (any, error)) answerer {
 
 // questions are the requests with a path of their own below a run.
 var questions = map[string]question{
-	"":            {[]string{"streams", "limit"}, askInfo},
-	reportPath:    {[]string{"rank", "by", "setup", siteDepth}, askReport},
-	"/graph":      {[]string{"rank", "thread", "collapse", "format", "colour", siteDepth}, askGraph},
-	"/loops":      {[]string{"rank", "ranges", siteDepth}, askLoops},
-	"/phases":     {[]string{"rank", "clock", siteDepth}, askPhases},
-	"/waits":      {[]string{"rank", "top", "ranges", "clock", siteDepth}, askWaits},
-	"/flows":      {[]string{"from", "to", "ranks", "most", "clock", siteDepth}, askFlows},
-	"/flame":      {[]string{"of", "with", "clock", siteDepth}, askFlame},
-	"/clocks":     {nil, askClocks},
-	"/efficiency": {[]string{"windows", "loops", "phases", "regions", "clock", siteDepth}, askEfficiency},
-	"/whatif":     {[]string{"compute", "latency", "overhead", "bandwidth", "ideal", "balance", "network", "clock", siteDepth}, askWhatif},
-	"/check":      {[]string{"clock", siteDepth}, askCheck},
-	"/counters":   {[]string{"rank", siteDepth}, askCounters},
-	"/diff":       {[]string{"ranks", "with", "ranges", siteDepth}, askDiff},
+	"":              {[]string{"streams", "limit"}, askInfo},
+	reportPath:      {[]string{"rank", "by", "setup", siteDepth}, askReport},
+	"/graph":        {[]string{"rank", "thread", "collapse", "format", "colour", siteDepth}, askGraph},
+	"/graph/layout": {layoutParams, askLayout},
+	"/loops":        {[]string{"rank", "ranges", siteDepth}, askLoops},
+	"/phases":       {[]string{"rank", "clock", siteDepth}, askPhases},
+	"/waits":        {[]string{"rank", "top", "ranges", "clock", siteDepth}, askWaits},
+	"/flows":        {[]string{"from", "to", "ranks", "most", "clock", siteDepth}, askFlows},
+	"/flame":        {[]string{"of", "with", "clock", siteDepth}, askFlame},
+	"/clocks":       {nil, askClocks},
+	"/efficiency":   {[]string{"windows", "loops", "phases", "regions", "clock", siteDepth}, askEfficiency},
+	"/whatif":       {[]string{"compute", "latency", "overhead", "bandwidth", "ideal", "balance", "network", "clock", siteDepth}, askWhatif},
+	"/check":        {[]string{"clock", siteDepth}, askCheck},
+	"/counters":     {[]string{"rank", siteDepth}, askCounters},
+	"/diff":         {[]string{"ranks", "with", "ranges", siteDepth}, askDiff},
 }
 
 // siteDepth is the parameter that says by how many calls of their call paths callsites are told apart.
@@ -169,70 +169,6 @@ func findingsOf(in *input) ([]findings.Finding, error) {
 		}
 	}
 	return findings.New(in.run)
-}
-
-// graphTypes are the types of the formats of a graph.
-var graphTypes = map[string]string{
-	"json": jsonType, "dot": "text/vnd.graphviz; charset=utf-8", "graphml": "application/xml", "svg": "image/svg+xml", "png": "image/png",
-}
-
-func askGraph(q *query) answerer {
-	rank, thread, collapse := q.number("rank", 0, 0, 1<<31-1), q.number("thread", 0, 0, 1<<31-1), q.number("collapse", 0, 0, 1000)
-	format := q.choice("format", "json", "json", "dot", "graphml", "svg", "png")
-	measures := graph.Measures()
-	var colour *graph.Measure
-	if q.has("colour") {
-		i := slices.IndexFunc(measures, func(m graph.Measure) bool { return m.Name == q.text("colour") })
-		if i < 0 {
-			q.fail("colour", "time, calls or bytes")
-		} else {
-			colour = &measures[i]
-		}
-	}
-	return func(in *input, w io.Writer) (string, error) {
-		g, err := buildGraph(in.run, rank, thread)
-		if err != nil {
-			return "", err
-		}
-		if colour != nil && colour.Name == "time" && !g.Timed {
-			return "", badRequest("colour=time: %s has no times", in.name)
-		}
-		if collapse > 0 {
-			g = g.Collapse(collapse)
-		}
-		return graphTypes[format], writeGraph(w, g, format, in.name, colour)
-	}
-}
-
-func buildGraph(run *runfile.Run, rank, thread int) (*graph.Graph, error) {
-	proc := slices.IndexFunc(run.Procs, func(p runfile.ProcInfo) bool { return p.Rank == rank })
-	if proc < 0 {
-		return nil, badRequest("no rank %d in the run", rank)
-	}
-	stream := slices.IndexFunc(run.Procs[proc].Streams, func(s runfile.StreamInfo) bool { return int(s.Thread) == thread })
-	if stream < 0 {
-		return nil, badRequest("no thread %d: rank %d has %d recorded threads", thread, rank, len(run.Procs[proc].Streams))
-	}
-	return graph.Build(run, proc, stream)
-}
-
-func writeGraph(w io.Writer, g *graph.Graph, format, name string, colour *graph.Measure) (err error) {
-	switch format {
-	case "json":
-		err = jsondoc.Write(w, jsondoc.NewGraph(name, g))
-	case "dot":
-		err = g.DOT(w, colour)
-	case "graphml":
-		err = g.GraphML(w)
-	case "svg":
-		err = g.SVG(w, colour)
-	case "png":
-		err = g.PNG(w, colour)
-	}
-	if errors.Is(err, graph.ErrTooLarge) {
-		return &statusError{http.StatusUnprocessableEntity, "the graph is " + err.Error() + "; collapse loops, or use format dot, json or graphml"}
-	}
-	return err
 }
 
 func askLoops(q *query) answerer {

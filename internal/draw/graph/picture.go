@@ -95,12 +95,14 @@ func (p *Picture) title() string {
 		plural(uint64(len(p.g.Nodes)), "node"), plural(uint64(len(p.g.Edges)), "edge"))
 }
 
-// shorten cuts a line that is too long.
+// shorten leaves out the middle of a line that is too long: the place of a callsite is at its end.
 func shorten(s string) string {
-	if r := []rune(s); len(r) > maxLine {
-		return string(r[:maxLine-3]) + "..."
+	r := []rune(s)
+	if len(r) <= maxLine {
+		return s
 	}
-	return s
+	front := (maxLine - 1) * 2 / 5
+	return string(r[:front]) + "…" + string(r[len(r)-(maxLine-1-front):])
 }
 
 // runLines is the label of an edge: its weight or its branch runs, one per line.

@@ -63,7 +63,7 @@ func build(web, modules, out string) error {
 	if files["icon.svg"], err = os.ReadFile(filepath.Join(src, "icon.svg")); err != nil {
 		return err
 	}
-	if files["LICENSES.txt"], err = licences(filepath.Join(web, "licences"), modules); err != nil {
+	if files["LICENSES.txt"], err = licences(modules); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(out); err != nil {
@@ -80,8 +80,7 @@ func build(web, modules, out string) error {
 	return nil
 }
 
-// bundle makes app.js and app.css, and layout.js, a worker that is loaded when a graph is
-// drawn.
+// bundle makes app.js and app.css.
 func bundle(src, modules string) (map[string][]byte, error) {
 	modules, err := filepath.Abs(modules)
 	if err != nil {
@@ -90,7 +89,6 @@ func bundle(src, modules string) (map[string][]byte, error) {
 	result := api.Build(api.BuildOptions{
 		EntryPointsAdvanced: []api.EntryPoint{
 			{InputPath: filepath.Join(src, "app.jsx"), OutputPath: "app"},
-			{InputPath: filepath.Join(src, "layout.js"), OutputPath: "layout"},
 		},
 		NodePaths:         []string{modules},
 		Bundle:            true,
@@ -115,25 +113,14 @@ func bundle(src, modules string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// licences joins the licences of everything bundled: those of the packages and, for parts of
-// packages that these do not cover, those in a directory of the project.
-func licences(ours, modules string) ([]byte, error) {
+// licences joins the licences of the packages that are bundled.
+func licences(modules string) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString("The page of efg contains the following third-party software.\n")
-	for _, path := range []string{
-		filepath.Join(modules, "preact", "LICENSE"),
-		filepath.Join(modules, "uplot", "LICENSE"),
-		filepath.Join(ours, "viz-js.txt"),
-		filepath.Join(ours, "graphviz.txt"),
-		filepath.Join(ours, "expat.txt"),
-	} {
-		text, err := os.ReadFile(path)
+	for _, name := range []string{"preact", "uplot"} {
+		text, err := os.ReadFile(filepath.Join(modules, name, "LICENSE"))
 		if err != nil {
 			return nil, err
-		}
-		name := strings.TrimSuffix(filepath.Base(path), ".txt")
-		if name == "LICENSE" {
-			name = filepath.Base(filepath.Dir(path))
 		}
 		fmt.Fprintf(&b, "\n---- %s ----\n\n%s\n", name, bytes.TrimSpace(text))
 	}

@@ -52,14 +52,10 @@ func TestDistFresh(t *testing.T) {
 // All licences of bundled code are included, and the lock file names no particular registry.
 func TestLicences(t *testing.T) {
 	text := string(content(t, "../dist")["LICENSES.txt"])
-	for _, want := range []string{"---- preact ----", "---- uplot ----", "---- viz-js ----", "---- graphviz ----", "---- expat ----", "Jason Miller", "Leon Sorokin", "Michael Daines", "Eclipse Public License", "EPL-1.0"} {
+	for _, want := range []string{"---- preact ----", "---- uplot ----", "Jason Miller", "Leon Sorokin"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("LICENSES.txt does not have %q", want)
 		}
-	}
-	list, err := os.ReadDir(filepath.Join(modules(t), "@viz-js"))
-	if err != nil || len(list) != 1 {
-		t.Errorf("packages of @viz-js: %v, %v", list, err)
 	}
 	lock, err := os.ReadFile("../package-lock.json")
 	if err != nil {

@@ -228,7 +228,7 @@ function drop(pages, n) {
 }
 
 // pathQuestions are those about callsites, which call paths can tell apart.
-const pathQuestions = new Set(["report", "graph", "loops", "phases", "waits", "flows", "flame", "efficiency", "whatif", "check", "counters", "diff"]);
+const pathQuestions = new Set(["report", "graph", "graph/layout", "loops", "phases", "waits", "flows", "flame", "efficiency", "whatif", "check", "counters", "diff"]);
 
 // address makes the address of a question about a run, or about the list of runs if
 // there is no id. Callsites are told apart as the page's address says.

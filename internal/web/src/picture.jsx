@@ -1,49 +1,31 @@
-// A picture that Graphviz made, which can be moved and zoomed.
+// A picture that can be moved and zoomed.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 
 const most = 8, least = 0.02;
 
-// Picture shows an SVG. chosen and linked are titles of nodes that are marked; click is called with the title of a node, or nothing beside all.
-export function Picture({ svg, ready, chosen, linked, click, label }) {
+// Picture shows an SVG of nodes, which it is given as its child; whenever shown changes, all of it anew. click is called with the title of
+// a node, or nothing beside all.
+export function Picture({ shown, ready, click, label, children }) {
   const box = useRef();
   const view = useRef({ x: 0, y: 0, zoom: 1 });
   const latest = useRef(click);
   latest.current = click;
-  useEffect(() => {
-    const image = place(box.current, svg);
+  useLayoutEffect(() => {
+    const image = box.current.querySelector("svg");
+    squeeze(image);
     fit(box.current, image, view.current);
-    return () => image.remove();
-  }, [svg]);
-  useEffect(() => {
-    for (const n of box.current.querySelectorAll("g.node")) {
-      n.classList.toggle("chosen", titleOf(n) === chosen);
-      n.classList.toggle("linked", linked.includes(titleOf(n)));
-    }
-  }, [svg, chosen, linked]);
+  }, [shown]);
   useEffect(() => handle(box.current, view.current, latest), []);
-  return <div class="picture" ref={box} tabIndex={0} role="img" aria-label={label} data-ready={ready ? "graph" : undefined} />;
+  return <div class="picture" ref={box} tabIndex={0} role="img" aria-label={label} data-ready={ready ? "graph" : undefined}>{children}</div>;
 }
 
 const titleOf = (node) => node.querySelector("title")?.textContent;
 
-// place puts the picture into the document. It is parsed as an image's XML, of which
-// only what draws is kept.
-function place(box, text) {
-  const image = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
-  for (const e of image.querySelectorAll("script, foreignObject, style, image, a")) e.remove();
-  const node = document.importNode(image, true);
-  node.removeAttribute("width");
-  node.removeAttribute("height");
-  box.append(node);
-  squeeze(node);
-  return node;
-}
-
-// squeeze keeps texts in their boxes, which were made for Helvetica.
+// squeeze keeps texts in their boxes, where a font is wider than the one that they were made for.
 function squeeze(image) {
   for (const node of image.querySelectorAll("g.node")) {
-    const room = node.querySelector("polygon").getBBox().width - 14;
+    const room = node.querySelector("rect").width.baseVal.value - 14;
     for (const text of node.querySelectorAll("text")) {
       if (text.getComputedTextLength() <= room) continue;
       text.setAttribute("textLength", room);
@@ -58,7 +40,7 @@ function sizeOf(image) {
 }
 
 // fit makes the box as high as the picture, within bounds, and shows all of it if that
-// is legible, or else its top.
+// is legible, or else its top, with the first node in the middle.
 function fit(box, image, view) {
   const size = sizeOf(image);
   const wide = Math.min(1, box.clientWidth / size.width);
@@ -66,9 +48,16 @@ function fit(box, image, view) {
   box.style.height = `${high}px`;
   view.zoom = Math.max(0.35, Math.min(wide, high / size.height));
   if (size.height * view.zoom > high) view.zoom = Math.max(view.zoom, Math.min(wide, 0.8));
-  view.x = Math.max(0, (box.clientWidth - size.width * view.zoom) / 2);
+  const room = box.clientWidth - size.width * view.zoom;
+  view.x = room >= 0 ? room / 2 : Math.min(0, Math.max(room, box.clientWidth / 2 - firstOf(image) * view.zoom));
   view.y = Math.max(0, (high - size.height * view.zoom) / 2);
   show(box, view);
+}
+
+// firstOf is where the centre of the first node is from the left, in pixels.
+function firstOf(image) {
+  const first = image.querySelector("g.node rect");
+  return first ? (first.x.baseVal.value + first.width.baseVal.value / 2) * (4 / 3) : 0;
 }
 
 function whole(box, view) {

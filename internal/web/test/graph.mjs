@@ -6,7 +6,7 @@ import { grouped } from "../src/format.js";
 
 const graphOf = (page, name, ...args) => JSON.parse(page.efg("graph", page.file(name), "--format", "json", ...args));
 const drawnNodes = (page) => page.tab.$$eval(".picture g.node > title", (list) => list.map((t) => t.textContent));
-const drawnEdges = (page) => page.tab.$$eval(".picture g.edge", (list) => list.map((e) => [...e.querySelector("title").textContent.split("->"), e.querySelector("text").textContent.trim()]));
+const drawnEdges = (page) => page.tab.$$eval(".picture g.weight", (list) => list.map((e) => [...e.querySelector("title").textContent.split("->"), e.querySelector("text").textContent.trim()]));
 const edgesOf = (graph) => graph.edges.map((e) => [e.from, e.to, grouped(e.weight)]);
 const sorted = (list) => list.map((x) => x.join(" ")).sort();
 const nodesAre = (page, n) => page.settled((want) => document.querySelectorAll(".picture g.node").length === want, n);

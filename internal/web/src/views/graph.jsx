@@ -1,10 +1,10 @@
 // The event flow graph of a thread of a rank.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { collapse } from "../collapse.js";
 import { address, useStored } from "../data.js";
-import { apart, dot, measures, wholeOf } from "../dot.js";
 import { bytes, grouped, nanos, percent, plural } from "../format.js";
+import { apart, Drawing, measures, roomForShares, wholeOf } from "../graph-drawing.jsx";
 import { Check, Choice, Facts, Note, NumberField, Problem, Search, Wait } from "../parts.jsx";
 import { change } from "../route.js";
 import { asQuery, isSelected, selectionIn } from "../selection.js";
@@ -28,7 +28,7 @@ export function Graph({ id, run, query }) {
         <Choice label="colours" name="colour" value={query.colour ?? "time"} values={[["time", "time"], ["calls", "calls"], ["bytes", "bytes"]]} />
         <Check label="arguments" name="args" on={Boolean(query.args)} />
       </div>
-      <Wait on={graph}>{(g) => <Shown graph={g} query={query} />}</Wait>
+      <Wait on={graph}>{(g) => <Shown graph={g} id={id} query={query} />}</Wait>
     </>
   );
 }
@@ -47,7 +47,7 @@ function linkedNodes(selection, graph, shown) {
   return shown.nodes.filter((n) => (n.collapsed ? n.loop.nodes.some((i) => inside.has(i)) : inside.has(n.id))).map((n) => n.id);
 }
 
-function Shown({ graph, query }) {
+function Shown({ graph, id, query }) {
   const open = useMemo(() => opened(graph, query.open), [graph, query.open]);
   const shown = useMemo(() => collapse(graph, open), [graph, open]);
   const measure = graph.timed || query.colour ? query.colour ?? "time" : "calls";
@@ -70,7 +70,7 @@ function Shown({ graph, query }) {
           <button type="button" onClick={() => setAnyway(true)}>draw it anyway</button>
         </p>
       ) : (
-        <Drawing shown={shown} measure={measure} args={Boolean(query.args)} chosen={node?.id} linked={linked} open={open} />
+        <Placed id={id} graph={graph} shown={shown} measure={measure} args={Boolean(query.args)} chosen={node?.id} linked={linked} open={open} />
       )}
       {node && <Chosen node={node} graph={graph} shown={shown} open={open} />}
       <Nodes shown={shown} graph={graph} query={query} />
@@ -110,36 +110,31 @@ function LoopSwitches({ graph, open }) {
   );
 }
 
-// useLayout has a graph placed by the worker. A new graph ends the work on the old one.
-function useLayout(text) {
-  const [state, set] = useState({});
-  useEffect(() => {
-    const worker = new Worker("layout.js", { type: "module" });
-    worker.onmessage = ({ data }) => {
-      set({ text, ...data });
-      worker.terminate();
-    };
-    worker.onerror = (e) => set({ text, error: `the graph cannot be placed: ${e.message ?? "no worker"}` });
-    worker.postMessage(text);
-    return () => worker.terminate();
-  }, [text]);
-  return { ...state, current: state.text === text };
+// layoutOf asks where the nodes are, with these loops open.
+function layoutOf(id, graph, open, args) {
+  const all = open.size > 0 && open.size === graph.loops.length;
+  return address(id, "graph/layout", { rank: graph.rank, thread: graph.thread, open: all ? "all" : [...open].sort().join(","), arguments: args, room: roomForShares });
 }
 
-function Drawing({ shown, measure, args, chosen, linked, open }) {
+// Placed draws the graph where the server places its nodes; until then as it was drawn before.
+function Placed({ id, graph, shown, measure, args, chosen, linked, open }) {
   const dark = useDark();
-  const text = useMemo(() => dot(shown, { measure, dark, args }), [shown, measure, dark, args]);
-  const layout = useLayout(text);
-  const click = (id, twice) => {
-    const node = shown.nodes.find((n) => n.id === id);
-    if (twice && node?.collapsed) toggle(open, node.loop.number);
-    else choose(node);
+  const layout = useStored(layoutOf(id, graph, open, args));
+  const click = (node, twice) => {
+    const n = shown.nodes.find((n) => n.id === node);
+    if (twice && n?.collapsed) toggle(open, n.loop.number);
+    else choose(n);
   };
-  if (layout.error) return <Problem text={layout.error} />;
+  if (layout.error) return <Problem text={layout.error.message} />;
+  const current = layout.data ?? layout.last;
   return (
     <>
-      {!layout.current && <Note>placing the nodes …</Note>}
-      {layout.svg && <Picture svg={layout.svg} ready={layout.current} chosen={chosen} linked={linked} click={click} label={`event flow graph, ${plural(shown.nodes.length, "node")}`} />}
+      {!layout.data && <Note>placing the nodes …</Note>}
+      {current && (
+        <Picture shown={current} ready={Boolean(layout.data)} click={click} label={`event flow graph, ${plural(shown.nodes.length, "node")}`}>
+          <Drawing layout={current} nodes={shown.nodes} measure={measure} dark={dark} chosen={chosen} linked={linked} />
+        </Picture>
+      )}
       <Note>Drag moves, the wheel or + and − zoom, 0 shows all. A click shows a node’s numbers, a double click opens a loop.</Note>
     </>
   );
