@@ -56,6 +56,14 @@ func correct(ctx context.Context, run *runfile.Run, clock string, encoded []byte
 
 func (in *input) correct(clock string) error { return correct(in, in.run, clock, in.correction) }
 
+// clockReport says how the times are corrected.
+func (in *input) clockReport() (*clocks.Report, error) {
+	if len(in.correction) > 0 {
+		return clocks.Decode(in.correction)
+	}
+	return clocks.Correct(in, in.run, nil)
+}
+
 // mostOpened is how many processes a run has at most whose machines the server looks for itself.
 const mostOpened = 1 << 13
 
@@ -103,6 +111,8 @@ func byCorrectedClocks(path string, q *query) bool {
 	case "/flame":
 		of := flame.Measure(q.text("of"))
 		return q.clock() != "raw" && (of == flame.Waiting || of == flame.Delay)
+	case "/clocks":
+		return true
 	case timelinePath:
 		return q.clock() != "raw"
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/internal/analysis/check"
-	"github.com/efg-tools/efg/internal/analysis/clocks"
 	"github.com/efg-tools/efg/internal/analysis/diff"
 	"github.com/efg-tools/efg/internal/analysis/efficiency"
 	"github.com/efg-tools/efg/internal/analysis/findings"
@@ -183,7 +182,7 @@ func askLoops(q *query) answerer {
 
 func askClocks(*query) answerer {
 	return asJSON(func(in *input) (any, error) {
-		rep, err := clocks.Correct(in, in.run, nil)
+		rep, err := in.clockReport()
 		if errors.Is(err, match.ErrNoTimes) {
 			return nil, &statusError{http.StatusUnprocessableEntity, err.Error()}
 		}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"io"
 
@@ -11,9 +12,15 @@ import (
 	"github.com/efg-tools/efg/efg/runfile"
 )
 
-// Encode writes how a run's times were corrected, for Apply.
+// Encode writes the report, for Decode, and how the run's times were corrected, for Apply.
 func (r *Report) Encode(w io.Writer) error {
 	b := encoder{bufio.NewWriter(w)}
+	said, err := json.Marshal(r) // without lines and warps
+	if err != nil {
+		return err
+	}
+	b.number(uint64(len(said)))
+	b.Write(said)
 	b.number(uint64(len(r.lines)))
 	for _, line := range r.lines {
 		b.number(uint64(len(line)))
@@ -56,10 +63,20 @@ func (b encoder) warp(w *efg.Warp) {
 // errOther reports a correction that is not one of the run.
 var errOther = errors.New("the correction is of another run")
 
+// Decode returns a report that was encoded, without how the times were corrected.
+func Decode(encoded []byte) (*Report, error) {
+	b := decoder{bytes.NewReader(encoded), nil}
+	n := b.count()
+	at := len(encoded) - b.r.Len()
+	r := &Report{}
+	return r, errors.Join(b.err, json.Unmarshal(encoded[at:at+n], r))
+}
+
 // Apply corrects the times that are read from a run from now on as a report says that was encoded
 // about the same run.
 func Apply(run *runfile.Run, encoded []byte) error {
 	b := decoder{bytes.NewReader(encoded), nil}
+	b.r.Seek(int64(b.count()), io.SeekCurrent) // what Decode reads
 	lines := make([]efg.Line, b.count())
 	for i := range lines {
 		for range b.count() {

@@ -3,6 +3,7 @@ package clocks
 import (
 	"bytes"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -98,6 +99,11 @@ func applyEncoded(t testing.TB, run *runfile.Run, r *Report) {
 	var b bytes.Buffer
 	if err := r.Encode(&b); err != nil {
 		t.Fatal(err)
+	}
+	said, err := Decode(b.Bytes())
+	want := *r
+	if want.lines, want.warps = nil, nil; err != nil || !reflect.DeepEqual(said, &want) {
+		t.Errorf("the report is %+v once it was encoded, before %+v; %v", said, want, err)
 	}
 	run.Correct(nil, nil)
 	for n := 0; n < b.Len(); n += 1 + b.Len()/50 {
