@@ -159,6 +159,11 @@ func (q *Param) InSmall() bool { return !q.Kind.Integer() || q.Small != NoType }
 // FileName reports whether the parameter names a file.
 func (q *Param) FileName() bool { return q.Kind == Str && q.Name == "filename" }
 
+// Command reports whether a parameter names programs that the call starts.
+func (q *Param) Command() bool {
+	return q.Kind == Str && (q.Name == "command" || q.Name == "array_of_commands")
+}
+
 // String returns the name of the class in the table.
 func (c Class) String() string { return classNames[c] }
 

@@ -147,7 +147,10 @@ func (e *emitter) argument(param int) string {
 		e.needs["text"] = true
 		return "text"
 	case signature.ErrCodes:
-		return "MPI_ERRCODES_IGNORE"
+		if w, ok := n.values[out].constant(); ok && special(w) {
+			return "MPI_ERRCODES_IGNORE"
+		}
+		return e.filled(q, out)
 	case signature.Buf:
 		return e.buffer(in + out)
 	case signature.Str:
@@ -285,24 +288,58 @@ func (e *emitter) str(q *signature.Param, word int) string {
 		return literal(p.strings[w])
 	}
 	list := e.values(word)
-	if q.FileName() {
+	switch {
+	case q.FileName():
 		return e.fileName(q, word)
+	case q.Command():
+		return e.command(q, word)
 	}
 	if q.Len != nil {
-		elems, ok := list[0].vec()
-		if !ok {
-			return "NULL"
-		}
+		return e.stringArray(q.Name, list, text)
+	}
+	if w, ok := list[0].constant(); ok && alike(list) {
+		return text(w)
+	}
+	return e.strings(q.Name, list)
+}
+
+// stringArray is an array of strings, with NULL at its end.
+func (e *emitter) stringArray(name string, list []*value, text func(uint64) string) string {
+	if w, ok := list[0].constant(); ok && special(w) {
+		return "NULL"
+	}
+	if elems, ok := list[0].vec(); ok && len(list) == 1 {
 		parts := make([]string, len(elems), len(elems)+1)
 		for i, w := range elems {
 			parts[i] = text(w)
 		}
 		return "(char *[]){" + strings.Join(append(parts, "NULL"), ", ") + "}"
 	}
-	if w, ok := list[0].constant(); ok && alike(list) {
-		return text(w)
+	var elems []string
+	offsets := map[string]uint64{}
+	at := make([]*value, len(list))
+	for i, v := range list {
+		p := e.call.procs[i]
+		s, _ := v.series.mappedEach(func(w uint64) (uint64, error) {
+			var parts []string
+			if !special(w) {
+				for _, x := range v.vecs[w] {
+					parts = append(parts, literal(p.strings[x]))
+				}
+			}
+			key := strings.Join(parts, ", ")
+			o, ok := offsets[key]
+			if !ok {
+				o = uint64(len(elems))
+				offsets[key] = o
+				elems = append(append(elems, parts...), "NULL")
+			}
+			return o, nil
+		})
+		at[i] = &value{series: s}
 	}
-	return e.strings(q.Name, list)
+	offset := e.scalar(name, "int", at, func(w uint64) string { return fmt.Sprint(w) })
+	return e.table("char *", name+"_lists", elems) + " + " + offset
 }
 
 // strings is the expression of a string that differs between visits or ranks.

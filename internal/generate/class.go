@@ -61,13 +61,13 @@ func bodyKey(key []uint64, body []stmt) []uint64 {
 }
 
 // absence tells arguments that decide how a call is written: those that are absent, constants in
-// place of buffers or arrays.
+// place of buffers or arrays, also of arrays that the call fills with errors.
 func absence(n *node, i int) uint64 {
 	q := n.param(i)
-	if q == nil || n.proc.Words[i].Out {
+	if q == nil || n.proc.Words[i].Out && q.Kind != signature.ErrCodes {
 		return 0
 	}
-	if w, ok := n.values[i].constant(); ok && special(w) && (q.Kind == signature.Buf || q.Len != nil || q.Kind == signature.Str) {
+	if w, ok := n.values[i].constant(); ok && special(w) && (q.Kind == signature.ErrCodes || q.Kind == signature.Buf || q.Len != nil || q.Kind == signature.Str) {
 		return w
 	}
 	return 0

@@ -12,7 +12,8 @@ import (
 // emitter writes the program.
 type emitter struct {
 	opt      *Options
-	world    int
+	world    *worldProgram
+	ranks    int
 	place    *grid  // how the ranks are arranged; nil: not known yet
 	recorded string // on how many ranks, if not on world
 	procs    []*process
@@ -33,8 +34,7 @@ type emitter struct {
 	pool     map[poolKey]int64                    // offsets of the buffers of requests and windows
 	pooled   int64
 	scratch  int64 // elements of arrays that calls fill
-	files    []scratchFile
-	fileOf   map[string]uint64 // numbers of files, by recorded name
+	commands int   // the most programs that a call starts
 	used     map[string]bool
 
 	call  *call
@@ -49,22 +49,21 @@ type emitter struct {
 }
 
 // newEmitter returns the emitter of the program of processes. shared: classes of processes have calls in common.
-func newEmitter(procs []*process, place *grid, opt *Options, shared bool) *emitter {
-	e := &emitter{place: place, opt: opt, procs: procs, world: len(procs), classes: classes(procs), needs: map[string]bool{},
+func newEmitter(w *worldProgram, procs []*process, place *grid, opt *Options, shared bool) *emitter {
+	e := &emitter{world: w, place: place, opt: opt, procs: procs, ranks: len(procs), classes: classes(procs), needs: map[string]bool{},
 		counts: map[signature.Kind]uint64{}, extras: map[signature.Kind]map[uint64]uint64{}, tableOf: map[string]string{},
 		pool: map[poolKey]int64{}, used: map[string]bool{}}
 	e.all = callsOf(e.classes, shared)
 	e.classes = joined(e.classes)
 	e.first = e.begin()
 	for _, c := range e.classes {
-		c.name = c.function(e.world)
+		c.name = c.function(e.ranks)
 	}
 	for _, p := range procs {
 		for kind, n := range p.handles.counts {
 			e.counts[kind] = max(e.counts[kind], n)
 		}
 	}
-	e.numberFiles()
 	return e
 }
 
@@ -154,7 +153,7 @@ func (e *emitter) scalar(name, ctype string, list []*value, text func(uint64) st
 	if s, ok := e.byDistance(words); ok {
 		return s
 	}
-	elems := make([]string, e.world)
+	elems := make([]string, e.ranks)
 	for i := range elems {
 		elems[i] = "0"
 	}
@@ -169,7 +168,7 @@ func (e *emitter) byDistance(words []uint64) (string, bool) {
 	if len(words) < 2 || slices.ContainsFunc(words, special) {
 		return "", false
 	}
-	size := int64(e.world)
+	size := int64(e.ranks)
 	distance := func(i int) int64 { return int64(words[i]) - int64(e.call.procs[i].rank) }
 	plain, around := true, true
 	first := (distance(0)%size + size) % size
@@ -258,7 +257,7 @@ func (e *emitter) nextOf(name, cursor string) string {
 
 func (e *emitter) varyingByRank(name string, list []*value, text func(uint64) string) string {
 	e.needs["next"] = true
-	elems := make([]string, e.world)
+	elems := make([]string, e.ranks)
 	for i := range elems {
 		elems[i] = "{.at = NULL}"
 	}

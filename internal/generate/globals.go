@@ -28,7 +28,7 @@ func (e *emitter) globals(out *bytes.Buffer) {
 	e.handles(out)
 	e.buffers(out)
 	if e.first != nil {
-		out.WriteString(support("ranks.c", "RANKS", strconv.Itoa(e.world)))
+		out.WriteString(support("ranks.c", "RANKS", strconv.Itoa(e.ranks)))
 	}
 	if e.needs["neighbour"] {
 		wrap := make([]int, len(e.place.wrap))
@@ -64,6 +64,7 @@ func (e *emitter) globals(out *bytes.Buffer) {
 		out.WriteString(support("launched.c"))
 	}
 	e.scratchFiles(out)
+	e.startedWorlds(out)
 	e.functionsOf(out)
 	if e.tables.Len() > 0 {
 		out.Write(e.tables.Bytes())

@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// program returns the text of a program, the shortest of several. Classes of processes share their calls, so that
+// program returns the text of the program of a world, the shortest of several. Classes of processes share their calls, so that
 // arguments come from tables by rank instead of being constants, and calls that are not made often share one place if
 // the program is long.
-func program(procs []*process, opt *Options) ([]byte, error) {
+func program(w *worldProgram, opt *Options) ([]byte, error) {
+	procs := w.procs
 	recorded := ""
 	var place *grid
 	if opt.Ranks != nil {
@@ -19,9 +20,12 @@ func program(procs []*process, opt *Options) ([]byte, error) {
 			return nil, err
 		}
 	}
+	if w.files == nil {
+		w.files = numberFiles([]*world{{procs: procs}})
+	}
 	shortest := []byte(nil)
 	try := func(procs []*process, shared bool) (classes int) {
-		e := newEmitter(procs, place, opt, shared)
+		e := newEmitter(w, procs, place, opt, shared)
 		e.recorded = recorded
 		if text := e.program(); shortest == nil || lines(text) < lines(shortest) {
 			shortest = text

@@ -3,7 +3,6 @@ package generate
 import (
 	"bytes"
 	"embed"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -46,19 +45,33 @@ func (opt *Options) Size() int {
 // Write writes a program that makes the calls of a run, and its Makefile, into an existing
 // directory. It returns in what the program may differ from the run.
 func Write(dir string, run *runfile.Run, opt *Options) (*Differences, error) {
-	procs, err := readProcesses(run, opt.Size())
+	worlds, err := readWorlds(run, opt.Size())
 	if err != nil {
 		return nil, err
+	}
+	var procs []*process
+	for _, w := range worlds {
+		procs = append(procs, w.procs...)
 	}
 	differences := &Differences{openOutcomes(procs), callsInside(procs)}
-	text, err := program(procs, opt)
+	starts, err := connect(run, worlds)
 	if err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "main.c"), text, 0o644); err != nil {
+	texts, err := programs(worlds, starts, opt)
+	if err != nil {
 		return nil, err
 	}
-	return differences, os.WriteFile(filepath.Join(dir, "Makefile"), []byte(makefile), 0o644)
+	names := make([]string, len(texts))
+	for i, text := range texts {
+		if names[i] = "main.c"; i > 0 {
+			names[i] = worldName(i) + ".c"
+		}
+		if err := os.WriteFile(filepath.Join(dir, names[i]), text, 0o644); err != nil {
+			return nil, err
+		}
+	}
+	return differences, os.WriteFile(filepath.Join(dir, "Makefile"), fmt.Appendf(nil, makefile, strings.Join(names, " ")), 0o644)
 }
 
 // Differences are those that a program may have from the run.
@@ -102,51 +115,28 @@ func openOutcomes(procs []*process) []string {
 const makefile = `CC = mpicc
 CFLAGS = -O2 -Wall -Wextra -Wpedantic
 
-app: main.c
-	$(CC) -std=c11 $(CFLAGS) -o $@ main.c
+app: %[1]s
+	$(CC) -std=c11 $(CFLAGS) -o $@ %[1]s
 
 clean:
 	rm -f app
 `
 
-// readProcesses reads the processes, for a program on ranks ranks if that is more.
-func readProcesses(run *runfile.Run, ranks int) ([]*process, error) {
-	if len(run.Procs) == 0 {
-		return nil, errors.New("the run has no processes")
-	}
-	if run.Meta.Queries {
-		return nil, errors.New("the run has local queries (efg run --queries): record it without them")
-	}
-	var procs []*process
-	for i := range run.Procs {
-		if in := &run.Procs[i]; in.World != run.Procs[0].World || in.InWorld() != i || in.Size != len(run.Procs) {
-			return nil, fmt.Errorf("process %d of %d: the run has several worlds, or not all of their processes", i, len(run.Procs))
-		}
-		p, err := readProcess(run, i, ranks)
-		if err != nil {
-			return nil, err
-		}
-		procs = append(procs, p)
-	}
-	return procs, nil
-}
-
 // main writes the function main.
 func (e *emitter) main(out *bytes.Buffer) {
 	e.body, e.depth = out, 1
-	out.WriteString("int main(void)\n{\n")
+	e.entry(out)
 	if len(e.initial()) > 0 {
 		e.line("prepare();")
 	}
-	if len(e.files) > 0 {
-		e.needs["launched"] = true
+	if e.prepares() {
 		e.line(`prepare_files(launched("OMPI_COMM_WORLD_RANK", "PMI_RANK"));`)
 	}
 	if n := e.first; n != nil {
 		e.lines(e.written[n.number].statements)
 		e.line("MPI_Comm_rank(MPI_COMM_WORLD, &rank);")
 		e.line("MPI_Comm_size(MPI_COMM_WORLD, &size);")
-		e.line(fmt.Sprintf("if (size != %d)", e.world))
+		e.line(fmt.Sprintf("if (size != %d)", e.ranks))
 		e.line("    wrong_size();")
 	} else {
 		e.needs["launched"] = true
@@ -173,8 +163,8 @@ func (e *emitter) main(out *bytes.Buffer) {
 }
 
 func (e *emitter) head(out *bytes.Buffer) {
-	fmt.Fprintf(out, "/* The MPI calls of %s, on %d ranks%s. Written by efg generate. */\n", strings.ReplaceAll(literal(e.opt.Source), "*/", ""), e.world, e.recorded)
-	if e.opt.ComputeWith == Sleep && e.needs["compute"] {
+	fmt.Fprintf(out, "/* The MPI calls of %s, on %d ranks%s. Written by efg generate. */\n", strings.ReplaceAll(literal(e.opt.Source), "*/", ""), e.ranks, e.recorded)
+	if e.opt.ComputeWith == Sleep && e.needs["compute"] || e.needs["starts"] || e.dispatches() {
 		out.WriteString("#define _POSIX_C_SOURCE 200809L\n")
 	}
 	if e.removed() {
@@ -184,11 +174,17 @@ func (e *emitter) head(out *bytes.Buffer) {
 	if e.needs["left"] {
 		out.WriteString("#include <setjmp.h>\n")
 	}
-	if len(e.files) > 0 {
+	if e.prepares() || e.needsAny("scratch_path", "starts") {
 		out.WriteString("#include <errno.h>\n#include <stdbool.h>\n#include <sys/stat.h>\n")
 	}
-	if e.needsAny("keep ", "launched") || e.first != nil {
+	if e.needsAny("keep ", "launched", "scratch_path", "starts") || e.first != nil || e.dispatches() {
 		out.WriteString("#include <stdio.h>\n#include <stdlib.h>\n")
+	}
+	if e.dispatches() {
+		out.WriteString("#include <string.h>\n")
+	}
+	if e.needs["starts"] {
+		out.WriteString("#include <unistd.h>\n")
 	}
 	if e.opt.ComputeWith == Sleep && e.needs["compute"] {
 		out.WriteString("#include <time.h>\n")

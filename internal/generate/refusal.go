@@ -6,8 +6,6 @@ import "github.com/efg-tools/efg/signature"
 // docs/replay.md lists them.
 var refused = map[string]string{
 	"MPI_Abort":                   "the program ends there, with processes in any state",
-	"MPI_Comm_spawn":              "a program that starts others is not generated",
-	"MPI_Comm_spawn_multiple":     "a program that starts others is not generated",
 	"MPI_Comm_accept":             "the name of a port is new in each run",
 	"MPI_Comm_connect":            "the name of a port is new in each run",
 	"MPI_Open_port":               "the name of a port is new in each run",

@@ -71,7 +71,8 @@ func (s *Sequences) process(runs [2]*reconstruct.Run, i int, sites bool) error {
 	}
 	c := newSequenceComparer(sites, s.files)
 	for k, p := range procs {
-		c.scratch[k] = scratchNames(p.Data())
+		c.scratch[k] = names(p.Data(), generate.IsScratch)
+		c.worlds[k] = names(p.Data(), generate.IsWorld)
 	}
 	for t := range most {
 		d := SequenceDifference{Rank: procs[0].Data().Rank, Thread: t}
@@ -158,17 +159,19 @@ type sequenceComparer struct {
 	opened pairs
 	// scratch are the names that generated programs give to files, by word.
 	scratch [2]map[uint64]bool
+	// worlds are the commands by which generated programs start themselves, by word.
+	worlds [2]map[uint64]bool
 }
 
 func newSequenceComparer(sites bool, files pairs) *sequenceComparer {
 	return &sequenceComparer{sites: sites, made: [2]map[uint64]uint64{{}, {}}, ops: newPairs(), files: files, opened: newPairs()}
 }
 
-// scratchNames are the strings of a process that name files of a generated program.
-func scratchNames(p *efg.Process) map[uint64]bool {
+// names are the strings of a process that are names of a generated program.
+func names(p *efg.Process, is func(string) bool) map[uint64]bool {
 	names := map[uint64]bool{}
 	for i := range p.Defs {
-		if d := &p.Defs[i]; d.Kind == efg.DefString && generate.IsScratch(string(d.Data)) {
+		if d := &p.Defs[i]; d.Kind == efg.DefString && is(string(d.Data)) {
 			names[d.Word] = true
 		}
 	}
@@ -215,6 +218,10 @@ func (c *sequenceComparer) equal(e [2]*reconstruct.Event, p *signature.Proc, i i
 	if a, b := e[0].Word(i), e[1].Word(i); q.FileName() && (c.scratch[0][a] || c.scratch[1][b]) {
 		return c.files.join(a, b)
 	}
+	same := c.same
+	if q.Command() {
+		same = c.command
+	}
 	if kind == signature.File && p.Words[i].Out && c.renamed(e, p) {
 		a, b := e[0].Word(i), e[1].Word(i)
 		if !signature.IsConst(a) && !signature.IsConst(b) && !c.opened.join(signature.Family(a), signature.Family(b)) {
@@ -231,13 +238,18 @@ func (c *sequenceComparer) equal(e [2]*reconstruct.Event, p *signature.Proc, i i
 			return false
 		}
 		for k := range a {
-			if !c.same(kind, a[k], b[k]) {
+			if !same(kind, a[k], b[k]) {
 				return false
 			}
 		}
 		return true
 	}
-	return c.same(kind, e[0].Word(i), e[1].Word(i))
+	return same(kind, e[0].Word(i), e[1].Word(i))
+}
+
+// command reports whether two words name the same program, or one the program of a world of a generated program.
+func (c *sequenceComparer) command(kind signature.Kind, a, b uint64) bool {
+	return c.worlds[0][a] && !signature.IsConst(b) || c.worlds[1][b] && !signature.IsConst(a) || c.same(kind, a, b)
 }
 
 // renamed reports whether calls name a file of which one is that of a generated program.
