@@ -22,7 +22,7 @@ const debugRoot = "/usr/lib/debug/.build-id"
 // Resolve finds the places of offsets (addresses as in the ELF file) in the
 // module at path, which must have the given build-id if that is not empty. What
 // it cannot find is left zero; without debug information Func may still be
-// known from the symbol table.
+// known from the symbol table, or be "module+0x1180", where the function begins.
 func Resolve(path, buildID string, offsets []uint64) ([]Place, error) {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -38,6 +38,7 @@ func Resolve(path, buildID string, offsets []uint64) ([]Place, error) {
 		newDwarfSearch(d, queries).run()
 	}
 	nameFromSymbols(f, queries)
+	nameFromUnwindTable(f, filepath.Base(path), queries)
 	return places, nil
 }
 
