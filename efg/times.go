@@ -275,6 +275,8 @@ type Clock struct {
 	depths      []uint8
 	nesting     Nesting[uint64] // of now
 	warp        warpReader
+	// Of a trace with a Correction: when it begins, without and with that.
+	origin, corrected uint64
 }
 
 type nodeClock struct{ gap, dur TimeIter }
@@ -292,6 +294,9 @@ func (s *Stream) ClockFrom(n uint64) (*Clock, error) {
 	timed := s.TimedEvents()
 	c := &Clock{stream: s, trace: *s.Trace, fraction: s.Trace.Clock.fraction(s.Trace.Begin), nodes: make([]nodeClock, len(s.Nodes)), end: timed, timed: timed}
 	c.depths = depthsOf(s.Nodes)
+	if s.Trace.Correction != nil {
+		c.origin, c.corrected = s.Trace.Clock.At(s.Trace.Begin), s.Trace.BeginMono()
+	}
 	checkpoint, events, marked := s.Checkpoints.find(min(n, timed))
 	if s.parts == nil || len(s.Nodes) > 0 && s.Nodes[0].Times != nil {
 		return c, c.whole(checkpoint, events, marked)
@@ -348,8 +353,17 @@ func (c *Clock) load() error {
 	return nil
 }
 
+// after is Trace.after of the clock's trace.
+func (c *Clock) after(ticks uint64, position int64) uint64 {
+	ns := c.trace.Clock.Since(ticks, c.fraction)
+	if c.trace.Correction == nil {
+		return ns
+	}
+	return c.trace.Correction.mono(c.origin+ns, position, &c.warp) - c.corrected
+}
+
 // Now is when the event before the next one ended.
-func (c *Clock) Now() uint64 { return c.trace.after(c.now, 2*int64(c.seq)-1, &c.warp) }
+func (c *Clock) Now() uint64 { return c.after(c.now, 2*int64(c.seq)-1) }
 
 // Elapsed is how long a stream with traced times took, from the beginning of its clock to the end
 // of its last event that has times. Of a long stream it reads the last part. If calls were made
@@ -364,7 +378,7 @@ func (s *Stream) Elapsed() (uint64, error) {
 			return 0, err
 		}
 	}
-	return c.trace.after(c.now, 2*int64(s.Events)-1, &c.warp), nil
+	return c.after(c.now, 2*int64(s.Events)-1), nil
 }
 
 // Next takes the stream's next event, which is at a node, and returns its start
@@ -393,7 +407,7 @@ func (c *Clock) Next(node uint32) (start, end uint64, err error) {
 		begins-- // before those inside it
 	}
 	c.seq++
-	return c.trace.after(start, begins, &c.warp), c.trace.after(end, position+1, &c.warp), err
+	return c.after(start, begins), c.after(end, position+1), err
 }
 
 // pass moves the clock on by so many events of a node, without their order: outermost events are

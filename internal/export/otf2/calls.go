@@ -37,7 +37,7 @@ type processWriter struct {
 	number   int // in the run
 	left     counts
 	facts    *analysis.Process
-	requests map[uint64]*operations  // by word
+	requests requestTable
 	spare    []*operations           // of requests that are complete
 	messages map[uint64]uint64       // communicators of messages that were matched, by their words
 	ids      uint64                  // of requests
@@ -57,13 +57,13 @@ func (p *processWriter) request(word uint64) *operations {
 	} else {
 		r = &operations{}
 	}
-	p.requests[word] = r
+	p.requests.set(word, r)
 	return r
 }
 
 // forget ends a request.
 func (p *processWriter) forget(word uint64, r *operations) {
-	delete(p.requests, word)
+	p.requests.set(word, nil)
 	p.spare = append(p.spare, r)
 }
 
@@ -153,11 +153,17 @@ func (t *threadWriter) preparing(e *reconstruct.Event, x *plan) operation {
 
 // receiving describes the message that a call posts a receive for, as far as that is known.
 func (t *threadWriter) receiving(e *reconstruct.Event, x *plan) operation {
+	if x.postedKnown {
+		return x.posted
+	}
 	r := x.roles
 	source := e.Word(r.Source)
 	o := operation{receives: true, nothing: source == signature.ProcNull, on: e.Word(signature.ObjectWord), source: source, label: e.Word(r.RecvTag)}
 	o.bytes = t.size(e, &r.Recv)
 	t.from(&o, signature.Absent, signature.Absent)
+	if x.known(signature.ObjectWord, r.Source, r.RecvTag, r.Recv.Type, r.Recv.Count, r.Recv.Parts) {
+		x.posted, x.postedKnown = o, true
+	}
 	return o
 }
 

@@ -137,11 +137,8 @@ func number(b []byte, v uint64, width int) []byte {
 		return append(b, 0xff)
 	}
 	n := (bits.Len64(v) + 7) / 8
-	b = append(b, byte(n))
-	for ; n > 0; n-- {
-		b, v = append(b, byte(v)), v>>8
-	}
-	return b
+	b = binary.LittleEndian.AppendUint64(append(b, byte(n)), v)
+	return b[:len(b)-8+n]
 }
 
 func u32(b []byte, v uint32) []byte { return number(b, uint64(v), 32) }

@@ -60,6 +60,8 @@ type plan struct {
 	sentKnown   bool // sent is the same in all its calls
 	joined      collective
 	joinedKnown bool
+	posted      operation // a receive
+	postedKnown bool
 }
 
 // planOf says what the calls of a node do.

@@ -28,6 +28,7 @@ type threadWriter struct {
 	list     []byte // of attributes
 	json     []byte
 	found    []reconstruct.Reception
+	looked   int         // of found, see reception
 	room     []operation // of the call
 
 	messages, joined int // ordinals of what the call has posted so far
@@ -69,14 +70,14 @@ func (t *threadWriter) skip(e *reconstruct.Event) {
 	case x.action == starts || x.action == readies:
 		t.skipParts(e, x)
 	case x.frees:
-		delete(t.process.requests, e.Word(x.roles.Requests))
+		t.process.requests.set(e.Word(x.roles.Requests), nil)
 	}
 }
 
 // skipParts notes how many partitions of messages are ready: the call that sends them may be written.
 func (t *threadWriter) skipParts(e *reconstruct.Event, x *plan) {
 	for _, w := range requestsOf(e, x) {
-		r := t.process.requests[w]
+		r := t.process.requests.find(w)
 		if r == nil || len(r.prepared) != 1 || r.prepared[0].unready == 0 {
 			continue
 		}
@@ -357,7 +358,7 @@ func requestsOf(e *reconstruct.Event, x *plan) []uint64 {
 // startAll starts persistent requests.
 func (t *threadWriter) startAll(e *reconstruct.Event, x *plan) {
 	for _, w := range requestsOf(e, x) {
-		r := t.process.requests[w]
+		r := t.process.requests.find(w)
 		if r == nil {
 			continue
 		}
@@ -373,7 +374,7 @@ func (t *threadWriter) startAll(e *reconstruct.Event, x *plan) {
 
 // ready notes that partitions of a message are ready, of which the last ones send it.
 func (t *threadWriter) ready(e *reconstruct.Event, x *plan) {
-	r := t.process.requests[e.Word(x.roles.Requests)]
+	r := t.process.requests.find(e.Word(x.roles.Requests))
 	if r == nil || len(r.list) != 1 || r.list[0].unready == 0 {
 		return
 	}
@@ -388,39 +389,6 @@ func (t *threadWriter) started(o *operation, request uint64) {
 	if list, ok := t.process.facts.Started(request); ok && len(list) == 1 {
 		o.part.sent, o.part.received = list[0].Sent, list[0].Received
 	}
-}
-
-// complete writes which operations a call has completed.
-func (t *threadWriter) complete(e *reconstruct.Event, x *plan) {
-	positions := e.Completed()
-	if len(positions) == 0 {
-		return
-	}
-	t.found = e.AppendReceptions(t.found[:0])
-	first := true
-	for _, at := range positions {
-		w := e.Request(at)
-		r := t.process.requests[w]
-		if r == nil {
-			continue
-		}
-		for i := range r.list {
-			t.completed(&r.list[i], t.reception(at), &first)
-		}
-		if r.list = r.list[:0]; r.prepared == nil {
-			t.process.forget(w, r)
-		}
-	}
-}
-
-// reception is what the completion of the request at a position reported; nil: nothing.
-func (t *threadWriter) reception(at int) *reconstruct.Reception {
-	for i := range t.found {
-		if t.found[i].Position == at {
-			return &t.found[i]
-		}
-	}
-	return nil
 }
 
 // completed writes that an operation is complete; first is whether none of the call was written
@@ -475,7 +443,7 @@ func (t *threadWriter) test(e *reconstruct.Event, x *plan) {
 		return
 	}
 	for _, w := range requestsOf(e, x) {
-		r := t.process.requests[w]
+		r := t.process.requests.find(w)
 		if r == nil {
 			continue
 		}
@@ -503,7 +471,7 @@ func (t *threadWriter) incomplete(o *operation) {
 // receive never is.
 func (t *threadWriter) free(e *reconstruct.Event, x *plan) {
 	for _, w := range requestsOf(e, x) {
-		r := t.process.requests[w]
+		r := t.process.requests.find(w)
 		if r == nil {
 			continue
 		}

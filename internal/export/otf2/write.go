@@ -188,7 +188,7 @@ func (a *archive) process(i int, room *[][]byte) (err error) {
 	if err != nil {
 		return err
 	}
-	p := &processWriter{archive: a, number: i, facts: facts, requests: map[uint64]*operations{}, messages: map[uint64]uint64{}, comms: map[uint64]*localComm{}, windows: map[uint64]*localWindow{}, files: map[uint64]*localFile{}, texts: textsOf(replay.Data())}
+	p := &processWriter{archive: a, number: i, facts: facts, messages: map[uint64]uint64{}, comms: map[uint64]*localComm{}, windows: map[uint64]*localWindow{}, files: map[uint64]*localFile{}, texts: textsOf(replay.Data())}
 	defer func() { err = errors.Join(err, p.close()) }()
 	for j := range replay.Data().Streams {
 		if location, ok := a.first[[2]int{i, j}]; ok {
