@@ -15,6 +15,32 @@ type Pending struct {
 	Words []uint64
 	// Since is when the call was entered: nanoseconds after the process's Start; 0 if unknown.
 	Since uint64
+	// Inner is the call that the program made inside this one, in a function that MPI called, and was in, too; nil:
+	// none.
+	Inner *Pending
+}
+
+// MaxPending is how many calls in progress a thread has at most, inside each other.
+const MaxPending = 32
+
+// Calls are the call and those inside it, the innermost last.
+func (p *Pending) Calls() (list []*Pending) {
+	for ; p != nil; p = p.Inner {
+		list = append(list, p)
+	}
+	return list
+}
+
+// Inside adds a call to those in progress: inside the innermost one. Beyond MaxPending it takes the place of
+// that one.
+func (p *Pending) Inside(call *Pending) {
+	list := p.Calls()
+	at := len(list)
+	if at == MaxPending {
+		at--
+	}
+	call.Words[0] = uint64(signature.Header(call.Words[0]).AtDepth(at))
+	list[at-1].Inner = call
 }
 
 // NewPending makes a call in progress from the words that a recorder had of it.
@@ -41,9 +67,19 @@ func (p *Pending) At(of *Process) int64 {
 
 // Check checks the rules of the run file's format.
 func (p *Pending) Check() error {
-	if p == nil {
-		return nil
+	list := p.Calls()
+	if len(list) > MaxPending {
+		return fmt.Errorf("%d calls in progress", len(list))
 	}
+	for _, c := range list {
+		if err := c.checkWords(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Pending) checkWords() error {
 	n := len(p.Words)
 	if n < signature.FirstWord || n > signature.MaxWords || signature.Header(p.Words[0]).Words() != n {
 		return fmt.Errorf("call in progress: %d words", n)

@@ -25,15 +25,15 @@ func (p *Process) Pending(i int) *Pending {
 	if from.Pending == nil {
 		return nil
 	}
-	return newPending(p, from)
+	return newPending(p, from.Thread, from.Events, from.Pending)
 }
 
-func newPending(p *Process, from *efg.Stream) *Pending {
-	n := &efg.Node{Words: known(from.Pending.Words, p.vecs)}
-	s := &stream{Stream: &efg.Stream{Thread: from.Thread}, process: p, nodes: make([]node, 1)}
+func newPending(p *Process, thread uint32, after uint64, call *efg.Pending) *Pending {
+	n := &efg.Node{Words: known(call.Words, p.vecs)}
+	s := &stream{Stream: &efg.Stream{Thread: thread}, process: p, nodes: make([]node, 1)}
 	s.nodes[0].prepare(n, p.vecs)
-	c := &Pending{stream: s, data: from.Pending, after: from.Events, single: len(p.streams) == 1}
-	c.event = Event{Seq: from.Events, stream: s, node: &s.nodes[0], track: newTracker(s, false)}
+	c := &Pending{stream: s, data: call, after: after, single: len(p.streams) == 1}
+	c.event = Event{Seq: after, stream: s, node: &s.nodes[0], track: newTracker(s, false)}
 	return c
 }
 
@@ -58,7 +58,17 @@ func DescribePending(p *efg.Process, thread uint32, call *efg.Pending, names *Na
 			q.vecs[d.Word] = d.Words
 		}
 	}
-	return newPending(q, &efg.Stream{Thread: thread, Pending: call}).Describe()
+	return newPending(q, thread, 0, call).Describe()
+}
+
+// Inner returns the call that the program made inside this one and was in, too; nil if there is none.
+func (c *Pending) Inner() *Pending {
+	if c.data.Inner == nil {
+		return nil
+	}
+	inner := newPending(c.stream.process, c.stream.Thread, c.after, c.data.Inner)
+	inner.single = c.single
+	return inner
 }
 
 // After returns the number of events before the call, which would be its own number.
@@ -94,13 +104,23 @@ func (c *Pending) AppendJSON(b []byte) []byte {
 	e := &c.event
 	b = strconv.AppendInt(append(b, `{"rank":`...), int64(e.Rank()), 10)
 	b = strconv.AppendUint(append(b, `,"thread":`...), uint64(e.Thread()), 10)
-	b = append(append(b, `,"entered":{"op":"`...), e.Op()...)
+	return append(c.appendEntered(append(b, `,"entered":`...)), "}\n"...)
+}
+
+// appendEntered appends the call as a JSON object.
+func (c *Pending) appendEntered(b []byte) []byte {
+	e := &c.event
+	b = append(append(b, `{"op":"`...), e.Op()...)
 	b = c.AppendJSONArguments(append(b, `","args":`...))
 	b = e.appendSite(b, jsonStyle)
 	if at := c.data.At(c.stream.process.proc); at != 0 {
 		b = strconv.AppendInt(append(b, `,"since":`...), at, 10)
 	}
-	return append(e.node.appendDepth(e.node.appendPMPI(b)), "}}\n"...)
+	b = e.node.appendDepth(e.node.appendPMPI(b))
+	if inner := c.Inner(); inner != nil {
+		b = inner.appendEntered(append(b, `,"inner":`...))
+	}
+	return append(b, '}')
 }
 
 // AppendJSONArguments appends the object with the call's arguments, "args" in AppendJSON.
@@ -110,7 +130,7 @@ func (c *Pending) AppendJSONArguments(b []byte) []byte {
 	return append(b, '}')
 }
 
-// AppendText appends the call as one human-readable line.
+// AppendText appends the call as one human-readable line, and each call inside it as another one.
 func (c *Pending) AppendText(b []byte) []byte {
 	b = appendPadded(b, uint64(max(c.event.Rank(), 0)), 4)
 	if !c.single {
@@ -118,5 +138,9 @@ func (c *Pending) AppendText(b []byte) []byte {
 	}
 	b = append(appendPadded(b, c.after, 9), "  "...)
 	t := c.Describe()
-	return append(b, t.Op+"("+strings.Join(t.Args, ", ")+") entered, not returned  "+t.Site+"\n"...)
+	b = append(b, t.Op+"("+strings.Join(t.Args, ", ")+") entered, not returned  "+t.Site+"\n"...)
+	if inner := c.Inner(); inner != nil {
+		return inner.AppendText(b)
+	}
+	return b
 }

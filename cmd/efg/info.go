@@ -247,8 +247,10 @@ func endText(t *jsondoc.Stream) string {
 	if t.Timed != nil {
 		text += fmt.Sprintf("; times of the first %d events", *t.Timed)
 	}
-	if c := t.InCall; c != nil {
-		text += fmt.Sprintf("; in progress: %s  %s", shorten(c.Op+"("+strings.Join(c.Args, ", ")+")", 72), c.Site)
+	what := "; in progress: "
+	for c := t.InCall; c != nil; c = c.Inner {
+		text += fmt.Sprintf("%s%s  %s", what, shorten(c.Op+"("+strings.Join(c.Args, ", ")+")", 72), c.Site)
+		what = "; inside it: "
 	}
 	return text
 }

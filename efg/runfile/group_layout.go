@@ -69,7 +69,10 @@ func layoutIn(room []place, kind recordKind, shape []uint64) []place {
 		l.checkpoints(shape[0])
 		return l.places
 	case recordPending:
-		l.pending()
+		for i := range int(shape[0]) {
+			l.node = int32(i)
+			l.pending()
+		}
 		return l.places
 	}
 	for i := range int(shape[0]) {

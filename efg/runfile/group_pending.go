@@ -1,24 +1,29 @@
 package runfile
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/signature"
 )
 
-// flattenPending makes a record from the call in progress of stream number i of a process.
+// flattenPending makes a record from the calls in progress of stream number i of a process.
 func flattenPending(s *efg.Stream, i int, defs *defIndex, r *ranks) (*record, error) {
 	p := s.Pending
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	f := &flatten{record{kind: recordPending, shape: []uint64{1, p.Words[0]}, stream: i}}
-	f.number(p.Since)
-	c := pendingContext(defs, s.Thread, len(s.Nodes))
-	c.rank, c.size = r.in(&efg.Node{Words: p.Words})
-	for k := 1; k < len(p.Words); k++ {
-		f.word(c, p.Words[k], isPeer(p.Words[0], k))
+	calls := p.Calls()
+	f := &flatten{record{kind: recordPending, shape: []uint64{uint64(len(calls))}, stream: i}}
+	for _, p := range calls {
+		f.shape = append(f.shape, p.Words[0])
+		f.number(p.Since)
+		c := pendingContext(defs, s.Thread, len(s.Nodes))
+		c.rank, c.size = r.in(&efg.Node{Words: p.Words})
+		for k := 1; k < len(p.Words); k++ {
+			f.word(c, p.Words[k], isPeer(p.Words[0], k))
+		}
 	}
 	f.key = keyOf(f.kind, f.shape)
 	return &f.record, nil
@@ -30,7 +35,7 @@ func pendingContext(defs *defIndex, thread uint32, nodes int) *wordContext {
 	return &wordContext{defs: defs, thread: thread, node: uint32(nodes)}
 }
 
-// pending lists the cells of a call in progress.
+// pending lists the cells of a call in progress, one after the other if there are calls inside it.
 func (l *layouter) pending() {
 	header := l.next()
 	l.number(colCount)
@@ -41,30 +46,41 @@ func (l *layouter) pending() {
 
 // pendingShape reads the shape of a call in progress.
 func (r *groupReader) pendingShape() (shape, masks []uint64) {
-	if n := r.Get(colShape); n != 1 {
+	n := r.Get(colShape)
+	if n < 1 || n > efg.MaxPending {
 		r.Failf("a group of %d calls in progress", n)
+		return []uint64{0}, nil
 	}
-	header := r.header()
-	if h := signature.Header(header); h.Words() < signature.FirstWord || h.Words() > signature.MaxWords || h.Counted() {
-		r.Failf("call in progress with header %#x", header)
+	shape = []uint64{n}
+	for range n {
+		header := r.header()
+		if h := signature.Header(header); h.Words() < signature.FirstWord || h.Words() > signature.MaxWords || h.Counted() {
+			r.Failf("call in progress with header %#x", header)
+		}
+		shape = append(shape, header)
 	}
-	return []uint64{1, header}, []uint64{0}
+	return shape, make([]uint64, n)
 }
 
-// pending rebuilds the call in progress of member m.
+// pending rebuilds the calls in progress of member m. c is what tokens depend on.
 func (p *readGroup) pending(m uint64, c *wordContext, r *ranks) (*efg.Pending, error) {
 	vals, err := p.memberCells(nil, m)
 	if err != nil {
 		return nil, err
 	}
 	u := &unflatten{group: p, vals: vals}
-	out := &efg.Pending{Words: make([]uint64, signature.Header(p.shape[1]).Words()), Since: u.number()}
-	out.Words[0] = p.shape[1]
-	for k := 1; k < len(out.Words); k++ {
-		out.Words[k] = u.word(c)
-		if k == signature.ObjectWord {
-			c.rank, c.size = r.in(&efg.Node{Words: out.Words})
+	var out *efg.Pending
+	at := &out
+	for _, header := range p.shape[1:] {
+		call := &efg.Pending{Words: make([]uint64, signature.Header(header).Words()), Since: u.number()}
+		call.Words[0] = header
+		for k := 1; k < len(call.Words); k++ {
+			call.Words[k] = u.word(c)
+			if k == signature.ObjectWord {
+				c.rank, c.size = r.in(&efg.Node{Words: call.Words})
+			}
 		}
+		*at, at = call, &call.Inner
 	}
 	return out, u.err
 }
@@ -94,6 +110,9 @@ func (r *Run) pendingOf(i, j int, x *defIndex) (*efg.Pending, error) {
 	}
 	c := pendingContext(x, info.Thread, int(info.Nodes))
 	out, err := p.pending(uint64(info.pendingMember), c, ranksOf(int(proc.inIts), proc.Size, x.list))
+	if err == nil && out.Inner != nil && r.features&featureInner == 0 {
+		err = errors.New("calls inside a call in progress, which the file has none of")
+	}
 	if err != nil {
 		return nil, &CorruptError{Section: fmt.Sprintf("group %d", info.pending), Cause: err}
 	}

@@ -34,7 +34,9 @@ func (w *groupWriter) group(p *recordGroup) {
 			w.put(colCheckpoints, v)
 		}
 	case recordPending:
-		w.header(p.shape[1])
+		for _, header := range p.shape[1:] {
+			w.header(header)
+		}
 	default:
 		w.defShape(p.shape)
 	}

@@ -36,7 +36,9 @@ const (
 	featurePathGraphs = 1 << 13
 	// featureStatsCode: there may be statistics as a code.
 	featureStatsCode = 1 << 14
-	features         = featurePending | featureEvents | featureMixed | featureTimes | featureUntimed | featurePaths | featurePathCode | featureCounters | featureShared | featurePathGraphs | featureStatsCode
+	// featureInner: calls in progress may have others inside them.
+	featureInner = 1 << 15
+	features     = featurePending | featureEvents | featureMixed | featureTimes | featureUntimed | featurePaths | featurePathCode | featureCounters | featureShared | featurePathGraphs | featureStatsCode | featureInner
 	// unreleased are features that only versions between releases wrote.
 	unreleased = 1<<1 | 1<<2 | 1<<3 | 1<<4
 )
@@ -54,6 +56,9 @@ func (rw *runWriter) featuresOf(sources []source, meta *Meta) (f uint32) {
 	}
 	if slices.ContainsFunc(sources, source.inCall) {
 		f |= featurePending
+	}
+	if slices.ContainsFunc(sources, source.inInner) {
+		f |= featureInner
 	}
 	if slices.ContainsFunc(sources, source.hasTimes) {
 		f |= featureStatsCode

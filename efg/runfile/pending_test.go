@@ -2,9 +2,11 @@ package runfile
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -126,6 +128,82 @@ func TestCallsInProgressMerge(t *testing.T) {
 	}
 	if !bytes.Equal(got.Bytes(), want) {
 		t.Error("the merged file differs")
+	}
+}
+
+// nestedRing is killedRing in which some ranks were in calls inside others.
+func nestedRing(t *testing.T, n int) []*efg.Process {
+	procs := killedRing(t, n)
+	for i, p := range procs {
+		for k := range i % 3 {
+			call := efg.NewPending(p.Streams[0].Nodes[0].Words, uint64(6+k))
+			call.Words[len(call.Words)-2] = uint64((i + k) % n)
+			if p.Streams[0].Pending != nil {
+				p.Streams[0].Pending.Inside(call)
+			}
+		}
+	}
+	return procs
+}
+
+// Calls inside calls in progress are read as they were written, and merged in any grouping.
+func TestCallsInsideCallsInProgress(t *testing.T) {
+	procs := nestedRing(t, 24)
+	data := encode(t, procs, Meta{})
+	r := openBytes(t, data)
+	if err := Validate(r); err != nil {
+		t.Fatal(err)
+	}
+	deepest := 0
+	for i, p := range procs {
+		got, _, err := r.Pending(i, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := p.Streams[0].Pending; !reflect.DeepEqual(got, want) {
+			t.Errorf("rank %d: %+v, want %+v", i, got.Calls(), want.Calls())
+		}
+		deepest = max(deepest, len(got.Calls()))
+	}
+	if deepest != 3 || r.features&featureInner == 0 {
+		t.Errorf("%d calls inside each other, features %#x", deepest, r.features)
+	}
+	dir := t.TempDir()
+	var parts []string
+	for i, list := range [][]*efg.Process{procs[5:], procs[1:5], procs[:1]} {
+		parts = append(parts, filepath.Join(dir, fmt.Sprint(i)))
+		if err := writeFile(parts[i], func(w io.Writer) error { return EncodePart(w, list, Meta{}) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var merged bytes.Buffer
+	if err := new(Writer).EncodeMerged(&merged, parts); err != nil || !bytes.Equal(merged.Bytes(), data) {
+		t.Errorf("the merged file differs, or %v", err)
+	}
+	old := openBytes(t, data)
+	old.features &^= featureInner
+	if _, _, err := old.Pending(2, 0); !errors.As(err, new(*CorruptError)) {
+		t.Errorf("without the feature: %v", err)
+	}
+}
+
+// No more calls than the format has are kept inside each other: the innermost one always is.
+func TestMostCallsInProgress(t *testing.T) {
+	p := nestedRing(t, 2)[1]
+	first := p.Streams[0].Pending
+	for since := range uint64(50) {
+		first.Inside(efg.NewPending(first.Words, since+1))
+	}
+	calls := first.Calls()
+	if last := calls[len(calls)-1]; len(calls) != efg.MaxPending || last.Since != 50 || signature.Header(last.Words[0]).Depth() != signature.MaxDepth || calls[30].Since >= 50 {
+		t.Errorf("%d calls, the last one since %d", len(calls), last.Since)
+	}
+	if got, _, err := openBytes(t, encode(t, []*efg.Process{p}, Meta{})).Pending(0, 0); err != nil || !reflect.DeepEqual(got, first) {
+		t.Errorf("%v: %d calls", err, len(got.Calls()))
+	}
+	calls[len(calls)-1].Inner = efg.NewPending(first.Words, 1)
+	if err := EncodeRun(io.Discard, []*efg.Process{p}, Meta{}); err == nil {
+		t.Error("33 calls inside each other are written")
 	}
 }
 

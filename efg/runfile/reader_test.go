@@ -83,8 +83,8 @@ func shown(t *testing.T, data []byte) string {
 			if r.exact {
 				fmt.Fprintf(&b, "hash %x\n", s.Hash)
 			}
-			if s.Pending != nil {
-				fmt.Fprintf(&b, "in call since %d: %s\n", s.Pending.Since, strings.Trim(fmt.Sprintf("%x", s.Pending.Words), "[]"))
+			for _, c := range s.Pending.Calls() {
+				fmt.Fprintf(&b, "in call since %d: %s\n", c.Since, strings.Trim(fmt.Sprintf("%x", c.Words), "[]"))
 			}
 			showStream(t, &b, s, p.Defs)
 		}
@@ -242,6 +242,9 @@ func builtWith(t *testing.T, rank, size int, seed int64, callsite func(*rand.Ran
 		}
 		if thread == 1 && rank%3 < 2 {
 			s.Pending = builtCall(s, rank, size)
+			for i := range rank / 4 % 3 {
+				s.Pending.Inside(builtCall(s, rank+i+1, size))
+			}
 		}
 		p.Streams = append(p.Streams, *s)
 	}

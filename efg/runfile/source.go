@@ -42,6 +42,10 @@ func (s *memorySource) inCall() bool {
 	return slices.ContainsFunc(s.proc.Streams, func(st efg.Stream) bool { return st.Pending != nil })
 }
 
+func (s *memorySource) inInner() bool {
+	return slices.ContainsFunc(s.proc.Streams, func(st efg.Stream) bool { return st.Pending != nil && st.Pending.Inner != nil })
+}
+
 func (s *memorySource) traced() bool {
 	return slices.ContainsFunc(s.proc.Streams, func(st efg.Stream) bool { return st.Trace != nil })
 }
@@ -219,6 +223,8 @@ func (s *fileSource) began() int64 {
 func (s *fileSource) inCall() bool {
 	return slices.ContainsFunc(s.run.Procs[s.proc].Streams, func(st StreamInfo) bool { return st.InCall })
 }
+
+func (s *fileSource) inInner() bool { return s.run.features&featureInner != 0 && s.inCall() }
 
 func (s *fileSource) traced() bool { return len(s.run.traces) > 0 }
 

@@ -77,6 +77,8 @@ type source interface {
 	began() int64
 	// inCall reports whether a stream has a call in progress.
 	inCall() bool
+	// inInner reports whether a stream may have one inside another one.
+	inInner() bool
 	// traced reports whether a stream may have the times of each event.
 	traced() bool
 	// untimed reports whether a stream has the times of its first events only.

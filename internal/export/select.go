@@ -163,7 +163,7 @@ func (c *cutter) pending(from *efg.Pending) *efg.Pending {
 	if from == nil {
 		return nil
 	}
-	p := &efg.Pending{Words: slices.Clone(from.Words), Since: from.Since}
+	p := &efg.Pending{Words: slices.Clone(from.Words), Since: from.Since, Inner: c.pending(from.Inner)}
 	proc := signature.ProcByID(signature.Header(p.Words[0]).Proc())
 	for i := signature.FirstWord; proc != nil && i < min(len(p.Words), len(proc.Words)); i++ {
 		w := &proc.Words[i]

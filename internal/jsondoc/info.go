@@ -115,6 +115,7 @@ type Call struct {
 	Args  []string   `json:"args"` // "source=3"
 	Site  string     `json:"site"`
 	Since *time.Time `json:"since,omitempty"` // if times were recorded
+	Inner *Call      `json:"inner,omitempty"` // the call in progress inside it, nil: none
 }
 
 var endTexts = map[efg.End]string{
@@ -233,13 +234,24 @@ func callOf(r *runfile.Run, sites []runfile.Site, i, j int) (*Call, error) {
 	}
 	info := &r.Procs[i]
 	p := &efg.Process{Rank: info.Rank, Size: info.Size, Start: info.Start, Defs: defs}
-	text := reconstruct.DescribePending(p, info.Streams[j].Thread, pending, reconstruct.NewNames(defs, sites))
+	names := reconstruct.NewNames(defs, sites)
+	var outermost *Call
+	at := &outermost
+	for _, call := range pending.Calls() {
+		*at = describedCall(p, info.Streams[j].Thread, call, names)
+		at = &(*at).Inner
+	}
+	return outermost, nil
+}
+
+func describedCall(p *efg.Process, thread uint32, pending *efg.Pending, names *reconstruct.Names) *Call {
+	text := reconstruct.DescribePending(p, thread, pending, names)
 	c := &Call{Op: text.Op, Args: append([]string{}, text.Args...), Site: text.Site}
 	if at := pending.At(p); at != 0 {
 		since := time.Unix(0, at).UTC()
 		c.Since = &since
 	}
-	return c, nil
+	return c
 }
 
 func (s *Info) add(t *runfile.StreamInfo) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -222,6 +223,15 @@ func TestCallInsideCall(t *testing.T) {
 			}
 			if len(c.Groups) != 1 || c.Groups[0].Inner == nil || c.Groups[0].Inner.Op != "MPI_Recv" {
 				t.Errorf("groups %+v", c.Groups)
+			}
+			j.kill()
+			j.until(t, func(r *JobState) bool { return !r.Running })
+			stored := j.stored(t)
+			for i := range c.Threads {
+				got, want := &stored.Threads[i], &c.Threads[i]
+				if got.Op != want.Op || got.Inner == nil || !reflect.DeepEqual(got.Inner, want.Inner) {
+					t.Errorf("the run file has %+v inside %+v, the segments %+v", got.Inner, got, want.Inner)
+				}
 			}
 		})
 	}

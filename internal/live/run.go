@@ -67,6 +67,9 @@ func recorded(p *efg.Process) *Rank {
 		a := segment.Activity{Thread: from.Thread, Events: from.Events}
 		if c := from.Pending; c != nil {
 			a.InCall, a.Words, a.Since = true, c.Words, uint64(c.At(p))
+			if calls := c.Calls(); len(calls) > 1 {
+				a.Inner = calls[len(calls)-1].Words
+			}
 		} else if last := lastNode(from); last != nil {
 			a.Words = last.Words
 		}

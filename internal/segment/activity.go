@@ -21,8 +21,10 @@ type Activity struct {
 	// else those of the last call, nil before the first.
 	InCall bool
 	Words  []uint64
-	// Inner are the words of the innermost call in progress, if that is inside another one.
-	Inner []uint64
+	// Inner are the words of the innermost call in progress, if that is inside another one, the last of
+	// Inside.
+	Inner  []uint64
+	Inside []InnerCall
 	// Tick distinguishes calls of one thread; with times it is when the call began.
 	Tick uint64
 	// Since is when that call began, or else when the last one ended: nanoseconds of
@@ -30,6 +32,14 @@ type Activity struct {
 	Since uint64
 	// Busy: calls began and ended too fast to see one.
 	Busy bool
+}
+
+// InnerCall is a call in progress inside another one. Tick and Since are as in Activity.
+type InnerCall struct {
+	Words       []uint64
+	Tick, Since uint64
+
+	live *Inner
 }
 
 // maxReads is the number of attempts to read the state of a thread that calls all the time;
@@ -41,7 +51,7 @@ func (r *reader) activity(ref uint32, h *Header) (a Activity, err error) {
 	b, err := r.bytes("stream", ref, 0, uint64(unsafe.Sizeof(Stream{})))
 	if err == nil {
 		a.read(view[Stream](b), h, nil)
-		err = r.inner(&a, view[Stream](b))
+		err = r.inner(&a, view[Stream](b), h)
 	}
 	return a, err
 }
@@ -68,37 +78,41 @@ func (a *Activity) read(live *Stream, h *Header, words []uint64) {
 	a.Busy, a.Words, a.Tick = true, nil, 0
 }
 
-// inner reads the innermost call in progress, if that is inside another one. A thread that
-// goes on meanwhile has none.
-func (r *reader) inner(a *Activity, live *Stream) error {
-	a.Inner = nil
-	var last *Inner
-	tick := uint64(0)
+// inner reads the calls in progress inside another one. A thread that goes on meanwhile has none.
+func (r *reader) inner(a *Activity, live *Stream, h *Header) error {
+	a.Inner, a.Inside = nil, nil
+	var list []InnerCall
 	ref := atomic.LoadUint32(&live.Inner)
-	for depth := 0; a.InCall && ref != 0; depth++ {
-		if depth == maxStreams {
+	for a.InCall && ref != 0 {
+		if len(list) == maxStreams {
 			return r.corrupt("inner call", ref, errors.New("too many"))
 		}
 		b, err := r.bytes("inner call", ref, 0, uint64(unsafe.Sizeof(Inner{})))
 		if err != nil {
 			return err
 		}
-		next := view[Inner](b)
-		at := atomic.LoadUint64(&next.CallTick)
-		if at == 0 {
+		c := InnerCall{live: view[Inner](b)}
+		if c.Tick = atomic.LoadUint64(&c.live.CallTick); c.Tick == 0 {
 			break
 		}
-		last, tick = next, at
-		ref = atomic.LoadUint32(&next.Inner)
+		c.Words, c.Since = callWords(&c.live.Words, nil), h.monotonic(c.Tick)
+		list = append(list, c)
+		ref = atomic.LoadUint32(&c.live.Inner)
 	}
-	if last == nil {
-		return nil
+	for i := range list {
+		if !list[i].unchanged() {
+			return nil
+		}
 	}
-	words := callWords(&last.Words, nil)
-	if words != nil && isCall(&last.Words, words) && atomic.LoadUint64(&last.CallTick) == tick && atomic.LoadUint64(&live.CallTick) == a.Tick {
-		a.Inner = words
+	if len(list) > 0 && atomic.LoadUint64(&live.CallTick) == a.Tick {
+		a.Inner, a.Inside = list[len(list)-1].Words, list
 	}
 	return nil
+}
+
+// unchanged reports whether the thread is still in the call.
+func (c *InnerCall) unchanged() bool {
+	return c.Words != nil && isCall(&c.live.Words, c.Words) && atomic.LoadUint64(&c.live.CallTick) == c.Tick
 }
 
 // callWords copies the words of the latest call into a buffer; nil if they are not those of a
@@ -159,9 +173,17 @@ func (a *Activity) pending(s *efg.Stream, h *Header) *efg.Pending {
 	if !a.InCall || a.Events != s.Events || s.End == efg.EndThread || head.Counted() {
 		return nil
 	}
-	since := uint64(0)
-	if a.Since > 0 {
-		since = max(1, a.Since-min(a.Since, h.StartMono()))
+	p := efg.NewPending(a.Words, h.sinceStart(a.Since))
+	for _, c := range a.Inside {
+		p.Inside(efg.NewPending(c.Words, h.sinceStart(c.Since)))
 	}
-	return efg.NewPending(a.Words, since)
+	return p
+}
+
+// sinceStart turns a time of CLOCK_MONOTONIC into one after the process's start; 0: unknown.
+func (h *Header) sinceStart(mono uint64) uint64 {
+	if mono == 0 {
+		return 0
+	}
+	return max(1, mono-min(mono, h.StartMono()))
 }

@@ -84,7 +84,7 @@ func (k *sampler) look(calls bool) error {
 		}
 		live := view[Stream](b)
 		k.found.Activities[n].read(live, h, t.words[:0])
-		if err := k.inner(&k.found.Activities[n], live); err != nil {
+		if err := k.inner(&k.found.Activities[n], live, h); err != nil {
 			return err
 		}
 		if calls {

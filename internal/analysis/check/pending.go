@@ -36,10 +36,14 @@ func inCall(p *analysis.Process) []candidateFault {
 	return list
 }
 
-// inCallText says which call a thread of a process was in.
-func inCallText(p *efg.Process, thread uint32, call *efg.Pending, names *reconstruct.Names) string {
-	t := reconstruct.DescribePending(p, thread, call, names)
-	return fmt.Sprintf("%s(%s)", t.Op, strings.Join(t.Args, ", "))
+// inCallText says which call a thread of a process was in, and which others inside it.
+func inCallText(p *efg.Process, thread uint32, outermost *efg.Pending, names *reconstruct.Names) string {
+	var text []string
+	for _, call := range outermost.Calls() {
+		t := reconstruct.DescribePending(p, thread, call, names)
+		text = append(text, fmt.Sprintf("%s(%s)", t.Op, strings.Join(t.Args, ", ")))
+	}
+	return strings.Join(text, ", inside it ")
 }
 
 // lastCall is the last call of a stream, or its last annotation if there are only such.

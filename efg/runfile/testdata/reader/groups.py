@@ -131,7 +131,7 @@ class Group:
 
     def call_shape(self, i, count):
         header = self.header()
-        need(count == 1 and 3 <= header >> 24 & 0xFF <= 32 and not counted(header), "form of a call")
+        need(count <= 32 and 3 <= header >> 24 & 0xFF <= 32 and not counted(header), "form of a call")
         return header
 
     def definition_shape(self, i, count):
@@ -362,17 +362,18 @@ def graph(group, m, found, thread, rank, size):
     return nodes
 
 
-def call(group, m, found, thread, nodes, rank, size):
-    """Returns since and words of member m of a group, a call in progress."""
-    need(group.kind == 3, "a group of another kind in place of a call")
+def calls(group, m, found, thread, nodes, rank, size):
+    """Yields since and words of member m of a group, a call in progress and those inside it."""
+    need(group.kind == 3 and group.shape, "a group of another kind in place of a call")
     cells, known = group.member(m), communicators(found, rank)
-    since, words = next(cells), [group.shape[0]]
-    word = Words(group, found, thread, nodes)
-    for k in range(1, words[0] >> 24 & 0xFF):
-        words.append(word(next(cells)))
-        if k == 2:
-            word.rank, word.size = known.get(words[2] >> 24 << 24, (rank, size))
-    return since, words
+    for header in group.shape:
+        since, words = next(cells), [header]
+        word = Words(group, found, thread, nodes)
+        for k in range(1, header >> 24 & 0xFF):
+            words.append(word(next(cells)))
+            if k == 2:
+                word.rank, word.size = known.get(words[2] >> 24 << 24, (rank, size))
+        yield since, words
 
 
 def counted(header):

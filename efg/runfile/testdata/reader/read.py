@@ -12,7 +12,7 @@ import sys
 
 from columns import M64, Block, need, unzigzag, xxh64
 from events import event_groups
-from groups import Body, Group, Predictions, Words, call, definitions, derived, graph, start
+from groups import Body, Group, Predictions, Words, calls, definitions, derived, graph, start
 from statistics_block import statistics, visits_of
 from statistics_code import coded_statistics
 
@@ -25,13 +25,14 @@ class File:
         self.data, self.forms = data, forms
         need(data[:8] == b"\x89EFG\r\n\x1a\n", "not a run file")
         self.version, features = struct.unpack("<LL", data[8:16])
-        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~32737 == 0, "version or features")
+        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~65505 == 0, "version or features")
         self.in_call = features & 1
         self.timed = features >> 5 & 1
         self.early = features >> 6 & 1
         self.paths = features >> 10 & 1
         self.by_path = self.paths & features >> 13
         self.counted = features >> 11 & 1
+        self.nested = features >> 15 & 1
         self.shared = features >> 12 & 1
         need(data[-8:] == b"EFG.END\n", "truncated")
         at, length = self.trailer(features)
@@ -313,8 +314,10 @@ def show(f, forms, out):
                 out.write("hash %x\n" % f.hashes[number])
             nodes = graphs[j]
             if pending:
-                since, words = call(f.groups[pending[0]], pending[1], found, s[0], len(nodes), rank, size)
-                out.write("in call since %d: %s\n" % (since, hexes(words)))
+                entered = list(calls(f.groups[pending[0]], pending[1], found, s[0], len(nodes), rank, size))
+                need(len(entered) == 1 or f.nested, "calls inside a call in progress")
+                for since, words in entered:
+                    out.write("in call since %d: %s\n" % (since, hexes(words)))
             events = []
             for node, words in walk([Walk(n, f.groups[group]) for n in nodes], s[2], forms):
                 events.append(node)

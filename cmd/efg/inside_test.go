@@ -1,0 +1,56 @@
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/efg-tools/efg/internal/jsondoc"
+)
+
+// A run file has the calls that a killed program was in inside each other, and all that show such calls show these.
+func TestKilledInsideCall(t *testing.T) {
+	for _, m := range mpis {
+		t.Run(m.name, func(t *testing.T) {
+			program := compileMPI(t, m, "../../../testdata/c/inside.c")
+			file := filepath.Join(t.TempDir(), "inside.efg")
+			if _, errOut, status := efgRun(t, nil, slices.Concat([]string{"run", "-o", file, "--"}, m.launcher, []string{program, "end"})...); status == 0 {
+				t.Fatal(errOut)
+			}
+			throughText(t, file)
+			out, _, _ := efgRun(t, nil, "info", file, "--json")
+			var info jsondoc.Info
+			if err := json.Unmarshal([]byte(out), &info); err != nil {
+				t.Fatal(err)
+			}
+			for i := range info.Streams {
+				checkInside(t, info.Streams[i].InCall)
+			}
+			if len(info.Streams) != 2 {
+				t.Errorf("%d threads", len(info.Streams))
+			}
+			for command, want := range map[string]string{
+				"info FILE": "; inside it: MPI_Recv(", "check FILE": ", inside it MPI_Recv(", "reconstruct FILE --format text": "entered, not returned  receive inside.c:",
+				"reconstruct FILE --format jsonl": `,"inner":{"op":"MPI_Recv","args":{"count":1,`, "where FILE": "MPI_Recv", "dump FILE": "  inside since ",
+			} {
+				out, errOut, _ := efgRun(t, nil, strings.Fields(strings.Replace(command, "FILE", file, 1))...)
+				if !strings.Contains(out, want) {
+					t.Errorf("%s: no %q: %s%s", command, want, out, errOut)
+				}
+			}
+		})
+	}
+}
+
+// checkInside demands that a call in progress has one inside it, which came later.
+func checkInside(t *testing.T, c *jsondoc.Call) {
+	t.Helper()
+	if c == nil || c.Inner == nil || c.Inner.Inner != nil {
+		t.Fatalf("%+v", c)
+	}
+	if c.Op != "MPI_Reduce_local" || c.Inner.Op != "MPI_Recv" || !strings.Contains(c.Inner.Site, "inside.c:") || !slices.Contains(c.Inner.Args, "tag=7") || c.Since == nil || c.Inner.Since == nil || !c.Inner.Since.After(*c.Since) {
+		t.Errorf("%+v, inside it %+v", c, c.Inner)
+	}
+}
