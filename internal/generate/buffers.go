@@ -104,6 +104,9 @@ func (n *node) block(p *process) *block {
 // buffer is the address of a buffer.
 func (e *emitter) buffer(word int) string {
 	n := e.node
+	if n.attaches() {
+		return "(char *)attached_at + " + e.scalar("base", "long", e.values(word), func(w uint64) string { return fmt.Sprint(w) })
+	}
 	w, ok := n.values[word].constant()
 	if c := signature.ConstantOf(w); ok && special(w) {
 		if c.Group == "buf" && c.Name != "EFG_NULL" {

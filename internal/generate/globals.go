@@ -63,6 +63,9 @@ func (e *emitter) globals(out *bytes.Buffer) {
 	if e.needs["launched"] {
 		out.WriteString(support("launched.c"))
 	}
+	if e.world.attached > 0 {
+		out.WriteString(support("attached.c", "ADDRESS", fmt.Sprintf("%#xL", attachedAt), "SIZE", strconv.FormatInt(e.world.attached, 10)))
+	}
 	e.scratchFiles(out)
 	e.startedWorlds(out)
 	e.functionsOf(out)

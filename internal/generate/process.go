@@ -23,6 +23,10 @@ type node struct {
 	spans map[int]span
 	// slot is the word of the request that it issues, or 0
 	slot int
+	// window are the windows of a call that accesses dynamic windows, as recorded; nil: it does not
+	window *value
+	// resolved: displacements in dynamic windows are those of the program
+	resolved bool
 }
 
 // param is the parameter of a word; nil: none.
@@ -47,6 +51,8 @@ type process struct {
 	size    int // of the largest world that the program is for
 	// continues: calls pass the array of requests that an earlier one left
 	continues bool
+	// accesses are the addresses that the process accesses in dynamic windows
+	accesses map[target]span
 }
 
 // readProcess reads process i of the run, for a program on ranks ranks if that is more.
@@ -55,7 +61,7 @@ func readProcess(run *runfile.Run, i, ranks int) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{rank: data.WorldRank(), data: data, types: newTypeSpans(data.Defs), strings: map[uint64]string{}, size: max(data.Size, ranks)}
+	p := &process{rank: data.WorldRank(), data: data, types: newTypeSpans(data.Defs), strings: map[uint64]string{}, accesses: map[target]span{}, size: max(data.Size, ranks)}
 	for k := range data.Defs {
 		if d := &data.Defs[k]; d.Kind == efg.DefString {
 			p.strings[d.Word] = string(d.Data)
@@ -93,6 +99,9 @@ func (p *process) read() error {
 			return err
 		}
 		n.spans = p.spans(n)
+		if err := p.noteAccesses(n); err != nil {
+			return err
+		}
 		if err := p.handles.translate(n); err != nil {
 			return err
 		}

@@ -53,12 +53,16 @@ func Write(dir string, run *runfile.Run, opt *Options) (*Differences, error) {
 	for _, w := range worlds {
 		procs = append(procs, w.procs...)
 	}
+	attached, err := attach(procs)
+	if err != nil {
+		return nil, err
+	}
 	differences := &Differences{openOutcomes(procs), callsInside(procs)}
 	starts, err := connect(run, worlds)
 	if err != nil {
 		return nil, err
 	}
-	texts, err := programs(worlds, starts, opt)
+	texts, err := programs(worlds, starts, attached, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -129,6 +133,9 @@ func (e *emitter) main(out *bytes.Buffer) {
 	if len(e.initial()) > 0 {
 		e.line("prepare();")
 	}
+	if e.world.attached > 0 {
+		e.line("reserve_attached();")
+	}
 	if e.prepares() {
 		e.line(`prepare_files(launched("OMPI_COMM_WORLD_RANK", "PMI_RANK"));`)
 	}
@@ -164,7 +171,9 @@ func (e *emitter) main(out *bytes.Buffer) {
 
 func (e *emitter) head(out *bytes.Buffer) {
 	fmt.Fprintf(out, "/* The MPI calls of %s, on %d ranks%s. Written by efg generate. */\n", strings.ReplaceAll(literal(e.opt.Source), "*/", ""), e.ranks, e.recorded)
-	if e.opt.ComputeWith == Sleep && e.needs["compute"] || e.needs["starts"] || e.dispatches() {
+	if e.world.attached > 0 {
+		out.WriteString("#define _DEFAULT_SOURCE\n")
+	} else if e.opt.ComputeWith == Sleep && e.needs["compute"] || e.needs["starts"] || e.dispatches() {
 		out.WriteString("#define _POSIX_C_SOURCE 200809L\n")
 	}
 	if e.removed() {
@@ -177,7 +186,7 @@ func (e *emitter) head(out *bytes.Buffer) {
 	if e.prepares() || e.needsAny("scratch_path", "starts") {
 		out.WriteString("#include <errno.h>\n#include <stdbool.h>\n#include <sys/stat.h>\n")
 	}
-	if e.needsAny("keep ", "launched", "scratch_path", "starts") || e.first != nil || e.dispatches() {
+	if e.needsAny("keep ", "launched", "scratch_path", "starts") || e.first != nil || e.dispatches() || e.world.attached > 0 {
 		out.WriteString("#include <stdio.h>\n#include <stdlib.h>\n")
 	}
 	if e.dispatches() {
@@ -185,6 +194,9 @@ func (e *emitter) head(out *bytes.Buffer) {
 	}
 	if e.needs["starts"] {
 		out.WriteString("#include <unistd.h>\n")
+	}
+	if e.world.attached > 0 {
+		out.WriteString("#include <sys/mman.h>\n")
 	}
 	if e.opt.ComputeWith == Sleep && e.needs["compute"] {
 		out.WriteString("#include <time.h>\n")

@@ -20,6 +20,7 @@ var proven = []string{
 	"c/jacobi.c 40", "c/halo3d.c", "c/blocklu.c", "c/planewave.c", "c/grid.c 15 periodic", "c/grid.c 25 null", "c/grid.c 30 open 1 2 2",
 	"c/lists.c", "c/loops.c", "c/nest.c", "c/coll.c", "c/icoll.c", "c/neigh.c", "c/pcoll.c", "c/intercoll.c", "c/io.c 2 DIR", "c/comms.c",
 	"c/inter.c", "c/growing.c", "c/sessions.c", "c/large.c", "c/userops.c", "c/longjmp.c", "c/types.c", "c/rows.c 2 2",
+	"c/rma.c 1", "c/dynamic.c",
 }
 
 // starting are those that start others, on 2 ranks.
@@ -178,14 +179,36 @@ func TestRefused(t *testing.T) {
 	}
 	for _, b := range benches {
 		for line, want := range map[string]string{
-			"c/bottom.c":  "rank 0: MPI_Bcast: MPI_BOTTOM with a datatype of addresses",
-			"c/threads.c": "threads make calls: programs with threads are not generated",
-			"c/ports.c":   "MPI_Open_port: the name of a port is new in each run",
-			"c/rma.c":     "MPI_Win_attach: addresses in a dynamic window",
+			"c/bottom.c":        "rank 0: MPI_Bcast: MPI_BOTTOM with a datatype of addresses",
+			"c/threads.c":       "threads make calls: programs with threads are not generated",
+			"c/ports.c":         "MPI_Open_port: the name of a port is new in each run",
+			"c/dynamic.c 0 two": "MPI_Win_attach: several pieces of memory are attached to a window at the same time",
 		} {
-			t.Run(b.Name+"/"+filepath.Base(line), func(t *testing.T) {
+			t.Run(b.Name+"/"+strings.ReplaceAll(filepath.Base(line), " ", "-"), func(t *testing.T) {
 				scale(t, b, filepath.Join(t.TempDir(), "app"), line, 2, nil, want)
 			})
+		}
+	}
+}
+
+// Displacements in dynamic windows are addresses, which are compared by how far they are apart.
+func TestDisplacements(t *testing.T) {
+	benches, err := groundtruth.Benches(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, dir := benches[len(benches)-1], t.TempDir()
+	runs := map[string]*runfile.Run{}
+	for name, shift := range map[string]string{"first": "0", "again": "0", "moved": "1"} {
+		runs[name], _ = record(t, b, nil, filepath.Join(dir, name+".efg"), 4, command(t, b, "c/dynamic.c "+shift)...)
+	}
+	for name, want := range map[string]string{"again": "", "moved": "argument target_disp"} {
+		s, err := diff.NewSequences(runs["first"], runs[name], true, func(uint64) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == "" && !s.Equal() || want != "" && (s.Equal() || s.First[0].What != want) {
+			t.Errorf("%s: %+v", name, s.First)
 		}
 	}
 }

@@ -14,7 +14,6 @@ var refused = map[string]string{
 	"MPI_Unpublish_name":          "the name of a port is new in each run",
 	"MPI_Lookup_name":             "the name of a port is new in each run",
 	"MPI_Comm_join":               "the socket is one of the program's own",
-	"MPI_Win_attach":              "addresses in a dynamic window are those of the recorded processes",
 	"MPI_Register_datarep":        "its conversion functions are the program's own",
 	"MPIX_Comm_revoke":            "failures of processes are not reproduced",
 	"MPIX_Comm_shrink":            "failures of processes are not reproduced",

@@ -12,7 +12,12 @@ import (
 // members are the ranks of the communicator of a node's calls, in its order; nil if they are not known, and of
 // intercommunicators.
 func (p *process) members(n *node) []int {
-	d := p.definition(signature.Family(p.data.Streams[0].Nodes[n.number].Words[signature.ObjectWord]))
+	return p.membersOf(p.data.Streams[0].Nodes[n.number].Words[signature.ObjectWord])
+}
+
+// membersOf are the ranks of a communicator, in its order; nil if they are not known, and of intercommunicators.
+func (p *process) membersOf(comm uint64) []int {
+	d := p.definition(signature.Family(comm))
 	if d == nil || d.Kind != efg.DefComm || len(d.Words) < 4 || d.Words[3] != uint64(len(d.Words)-4) {
 		return nil
 	}

@@ -11,6 +11,9 @@ import (
 // are as recorded.
 func (p *process) spans(n *node) map[int]span {
 	out := map[int]span{}
+	if n.attaches() {
+		return out // what is attached is not declared
+	}
 	for i := signature.FirstWord; i < len(n.values); i++ {
 		if q := n.param(i); q != nil && q.Kind == signature.Buf {
 			out[i] = p.span(n, i)

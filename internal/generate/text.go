@@ -59,6 +59,9 @@ func number64(q *signature.Param, w uint64) string {
 		return strings.Join(names, " | ")
 	}
 	v := int64(w)
+	if q.Name == "target_disp" && v >= attachedAt {
+		return fmt.Sprintf("attached_at + %d", v-attachedAt)
+	}
 	if v > 1<<31-1 || v < -1<<31 {
 		return strconv.FormatInt(v, 10) + "L"
 	}

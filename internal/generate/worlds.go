@@ -60,10 +60,10 @@ func incomplete(run *runfile.Run, i int) error {
 
 // programs returns the texts of the programs of worlds, that of the first world first. Worlds that make the same calls
 // have one.
-func programs(worlds []*world, starts []start, opt *Options) ([][]byte, error) {
+func programs(worlds []*world, starts []start, attached int64, opt *Options) ([][]byte, error) {
 	if len(worlds) == 1 {
 		worlds[0].namePrograms(worlds, nil)
-		text, err := program(&worldProgram{world: worlds[0]}, opt)
+		text, err := program(&worldProgram{world: worlds[0], attached: attached}, opt)
 		return [][]byte{text}, err
 	}
 	files := numberFiles(worlds)
@@ -71,7 +71,7 @@ func programs(worlds []*world, starts []start, opt *Options) ([][]byte, error) {
 	for k := len(worlds) - 1; k >= 0; k-- { // those that a world starts come before it
 		w := worlds[k]
 		w.namePrograms(worlds, starts)
-		text, err := program(&worldProgram{world: w, files: files, started: k > 0, others: len(texts) - 1}, opt)
+		text, err := program(&worldProgram{world: w, files: files, started: k > 0, others: len(texts) - 1, attached: attached}, opt)
 		if err != nil {
 			return nil, err
 		}
@@ -102,6 +102,8 @@ type worldProgram struct {
 	files   *scratchFiles // of all worlds
 	started bool          // by a call of another world
 	others  int           // programs of worlds that were started
+	// attached is how much memory is attached to dynamic windows
+	attached int64
 }
 
 // unnumbered is the number of a program while it is written.

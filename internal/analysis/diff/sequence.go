@@ -19,7 +19,8 @@ type Sequences struct {
 	// First has the first difference of each thread that has one.
 	First []SequenceDifference
 
-	files pairs // names of files of which one is that of a generated program
+	files    pairs // names of files of which one is that of a generated program
+	attached distances
 }
 
 // SequenceDifference is the first difference of a thread.
@@ -36,7 +37,7 @@ func (s *Sequences) Equal() bool { return len(s.First) == 0 }
 // NewSequences compares all events of two runs. sites: callsites, and the language of calls, are
 // compared, too. It calls progress with the number of processes compared so far.
 func NewSequences(a, b *runfile.Run, sites bool, progress func(done uint64)) (*Sequences, error) {
-	s := &Sequences{Ranks: [2]int{len(a.Procs), len(b.Procs)}, files: newPairs()}
+	s := &Sequences{Ranks: [2]int{len(a.Procs), len(b.Procs)}, files: newPairs(), attached: distances{}}
 	var runs [2]*reconstruct.Run
 	for k, r := range []*runfile.Run{a, b} {
 		var err error
@@ -69,10 +70,11 @@ func (s *Sequences) process(runs [2]*reconstruct.Run, i int, sites bool) error {
 		s.Threads[k] += procs[k].Streams()
 		most = max(most, procs[k].Streams())
 	}
-	c := newSequenceComparer(sites, s.files)
+	c := newSequenceComparer(sites, s.files, s.attached)
 	for k, p := range procs {
 		c.scratch[k] = names(p.Data(), generate.IsScratch)
 		c.worlds[k] = names(p.Data(), generate.IsWorld)
+		c.dynamic[k] = dynamicWindows(p.Data())
 	}
 	for t := range most {
 		d := SequenceDifference{Rank: procs[0].Data().Rank, Thread: t}
@@ -161,10 +163,13 @@ type sequenceComparer struct {
 	scratch [2]map[uint64]bool
 	// worlds are the commands by which generated programs start themselves, by word.
 	worlds [2]map[uint64]bool
+	// dynamic are the families of dynamic windows.
+	dynamic  [2]map[uint64]bool
+	attached distances
 }
 
-func newSequenceComparer(sites bool, files pairs) *sequenceComparer {
-	return &sequenceComparer{sites: sites, made: [2]map[uint64]uint64{{}, {}}, ops: newPairs(), files: files, opened: newPairs()}
+func newSequenceComparer(sites bool, files pairs, attached distances) *sequenceComparer {
+	return &sequenceComparer{sites: sites, attached: attached, made: [2]map[uint64]uint64{{}, {}}, ops: newPairs(), files: files, opened: newPairs()}
 }
 
 // names are the strings of a process that are names of a generated program.
@@ -217,6 +222,9 @@ func (c *sequenceComparer) equal(e [2]*reconstruct.Event, p *signature.Proc, i i
 	kind := q.Kind
 	if a, b := e[0].Word(i), e[1].Word(i); q.FileName() && (c.scratch[0][a] || c.scratch[1][b]) {
 		return c.files.join(a, b)
+	}
+	if i == p.Roles.TargetDisp && c.addresses(e, p) {
+		return c.attached.same(e, p)
 	}
 	same := c.same
 	if q.Command() {
