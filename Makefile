@@ -56,6 +56,7 @@ soak:
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=15m
 	EFG_SOAK_SECONDS=60 go test -count 1 -timeout 1h -run TestOneClock -v ./internal/testing/testrun
 	EFG_SOAK_PROGRAMS=300 go test -count 1 -timeout 2h -run TestRandomPrograms ./internal/generate
+	EFG_SOAK_REPLAYS=100 go test -count 1 -timeout 5h -run 'TestRaces|TestThreads|TestKilled' ./internal/replay
 	EFG_SOAK_ROUNDS=2000 go test -count 1 -timeout 1h -run TestDaemonKilled -v ./internal/daemon
 
 # Under a real Slurm, as root: recording with --efg, and efg merge; see scripts/slurm.sh.

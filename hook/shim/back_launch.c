@@ -59,7 +59,7 @@ static int env_number(const char *const *names, size_t n, int otherwise)
     env_number((const char *const[]){ __VA_ARGS__ }, \
                sizeof (const char *const[]){ __VA_ARGS__ } / sizeof (char *), otherwise)
 
-/* Reads a file of /proc as a string; returns its length. */
+/* Reads the begin of a file of /proc as a string; returns its length. */
 static size_t read_proc(int pid, const char *file, char *text, size_t size)
 {
     char path[64];
@@ -107,6 +107,19 @@ static bool hydra_job(char *job, size_t size)
         }
     }
     return false;
+}
+
+uint64_t bk_launch_name(void)
+{
+    char job[EFG_JOB_SIZE];
+    uint64_t w[2] = { world_id(), 0 };
+    if (hydra_job(job, sizeof job)) w[1] = text_hash(job);
+    return efg_hash(w, 2) | 1;
+}
+
+size_t bk_launch_arguments(char *text, size_t size)
+{
+    return read_proc(getpid(), "cmdline", text, size);
 }
 
 /* From here on Slurm's step numbers stand for what srun did not start. */

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "back_replay_state.h"
 #include "back_substitute.h"
+#include "back_world.h"
 #include "setting.h"
 
 #include <dlfcn.h>
@@ -19,7 +20,8 @@
 enum { ABORT_DELAY = 200000 };    /* us */
 
 rpl_header *bk_replay_file;
-static int replay_rank = -1;
+static int replay_world, replay_rank = -1;    /* rank in that world */
+static int run_rank = -1;                     /* in messages: in the run */
 
 static const void *in_file(uint64_t offset, uint64_t size)
 {
@@ -31,14 +33,6 @@ static const char *text(uint64_t offset)
 {
     const char *s = in_file(offset, 1);
     return s != NULL ? s : "";
-}
-
-static rpl_stream *stream_of(int rank, uint32_t thread)
-{
-    rpl_stream *list = (rpl_stream *)(bk_replay_file + 1);
-    for (uint32_t i = 0; i < bk_replay_file->streams; i++)
-        if (list[i].rank == (uint32_t)rank && list[i].thread == thread) return &list[i];
-    return NULL;
 }
 
 /* ---- begin ---- */
@@ -56,11 +50,19 @@ static rpl_header *map_file(const char *path, const char **why)
     if (h == MAP_FAILED) return NULL;
     *why = "is not a file of a replay";
     uint64_t size = (uint64_t)st.st_size;
-    if (h->magic == RPL_MAGIC && h->size == size && h->streams <= (size - sizeof *h) / sizeof(rpl_stream)
-        && ((const char *)h)[size - 1] == '\0')
+    if (h->magic == RPL_MAGIC && h->size == size && ((const char *)h)[size - 1] == '\0'
+        && h->worlds * sizeof(rpl_world) + h->streams * sizeof(rpl_stream) <= size - sizeof *h)
         return h;
     munmap(h, size);
     return NULL;
+}
+
+/* Reports whether a recorded world had this many ranks. */
+static bool has_size(const rpl_header *h, int size)
+{
+    for (int w = 0; w < (int)h->worlds; w++)
+        if (bk_world(h, w)->size == (uint32_t)size) return true;
+    return false;
 }
 
 void bk_replay_start(bk_thread *b, int rank, int size)
@@ -68,9 +70,9 @@ void bk_replay_start(bk_thread *b, int rank, int size)
     const char *path = efg_setting("EFG_REPLAY"), *why;
     if (path == NULL || *path == '\0' || bk_replay_file != NULL) return;
     rpl_header *h = map_file(path, &why);
-    if (h != NULL && h->ranks != (uint32_t)size) {
+    if (h != NULL && (replay_world = bk_world_of(h, rank, size)) < 0) {
+        why = has_size(h, size) ? "is of a run of fewer programs" : "is of a run of another number of ranks";
         h = NULL;
-        why = "is of a run of another number of ranks";
     }
     if (h == NULL) {
         fprintf(stderr, "efg: replay: rank %d goes on free: %s %s\n", rank, path, why);
@@ -78,6 +80,7 @@ void bk_replay_start(bk_thread *b, int rank, int size)
     }
     bk_replay_file = h;
     replay_rank = rank;
+    run_rank = (int)bk_world(h, replay_world)->first + rank;
     bk_replay_thread(b);
 }
 
@@ -118,7 +121,7 @@ static bool next_call(bk_replay *r) { return bk_seq_next(&r->calls, &r->next) &&
 
 void bk_replay_thread(bk_thread *b)
 {
-    rpl_stream *s = bk_replay_file != NULL ? stream_of(replay_rank, b->t->thread) : NULL;
+    rpl_stream *s = bk_replay_file != NULL ? bk_world_stream(bk_replay_file, replay_world, replay_rank, b->t->thread) : NULL;
     if (s == NULL || s->state != 0) return;
     const uint8_t *code = in_file(s->calls, s->calls_size);
     bk_replay *r = code != NULL ? calloc(1, sizeof *r) : NULL;
@@ -178,13 +181,13 @@ static void name_call(bk_replay *r, const uint64_t *w, const void *site, char *t
 static void stop_here(void)
 {
     fprintf(stderr, "efg: replay: rank %d is stopped: process %ld; attach a debugger, or continue it with kill -CONT %ld\n",
-            replay_rank, (long)getpid(), (long)getpid());
+            run_rank, (long)getpid(), (long)getpid());
     kill(getpid(), SIGSTOP);
 }
 
 static void print_note(const bk_thread *b, const char *what, const char *then)
 {
-    fprintf(stderr, "efg: replay: rank %d, thread %u, call %llu: %s%s\n", replay_rank, b->t->thread,
+    fprintf(stderr, "efg: replay: rank %d, thread %u, call %llu: %s%s\n", run_rank, b->t->thread,
             (unsigned long long)b->replay->s->followed, what, then);
 }
 
@@ -242,7 +245,7 @@ static bk_cold void at_end(bk_thread *b, const uint64_t *w, const void *site)
     r->s->state = RPL_ENDED;
     close_replay(b);
     if (bk_replay_file->options & RPL_OPTION_STOP_AT_END) {
-        fprintf(stderr, "efg: replay: rank %d is at the end of its recording\n", replay_rank);
+        fprintf(stderr, "efg: replay: rank %d is at the end of its recording\n", run_rank);
         stop_here();
     }
 }

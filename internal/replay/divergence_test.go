@@ -3,6 +3,7 @@ package replay_test
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -104,7 +105,7 @@ func TestRefusal(t *testing.T) {
 func TestKilled(t *testing.T) {
 	eachBench(t, func(t *testing.T, b *groundtruth.Bench, program string) {
 		printed := regexp.MustCompile(`(?m)^(half|dies) [0-9a-f]{16}$`)
-		for range 5 {
+		for range (replays(t) + 1) / 2 {
 			first, second := replayed(t, b, nil, []string{program, "half", "dies"}, nil)
 			want, got := printed.FindAllString(first.Stdout, -1), printed.FindAllString(second.Stdout, -1)
 			if len(want) != 2 || strings.Join(got, " ") != strings.Join(want, " ") || strings.Contains(second.Stderr, "goes on free") {
@@ -155,7 +156,20 @@ func TestTotals(t *testing.T) {
 // they got.
 func TestThreads(t *testing.T) {
 	eachBench(t, func(t *testing.T, b *groundtruth.Bench, program string) {
-		repeats(t, b, 4, []string{program, "threads", "handover"})
+		repeats(t, b, 4, replays(t), []string{program, "threads", "handover"})
+	})
+}
+
+// Programs that a script starts one after the other, and those that a program starts, go as they went.
+func TestWorlds(t *testing.T) {
+	eachBench(t, func(t *testing.T, b *groundtruth.Bench, program string) {
+		launch := strings.Join(b.Launch, " ")
+		script := *b
+		script.Launch = []string{"sh", "-c", fmt.Sprintf(`%[1]s "$1" %[2]s waitsome && %[1]s "$1" %[2]s iprobe`, launch, program), "sh"}
+		repeats(t, &script, 3, 2, nil)
+		if b.Name == "openmpi" { // MPICH over UCX cannot start programs
+			printsSame(t, b, 3, 2, []string{program, "spawned"})
+		}
 	})
 }
 

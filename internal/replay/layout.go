@@ -17,23 +17,35 @@ type Header struct {
 	Size    uint64 // of the file
 	Options uint32 // OptionPlaces …
 	State   uint32 // 0; StateFree once a process has left the recording
-	Ranks   uint32 // of the world
-	Streams uint32 // how many Stream follow
+	Worlds  uint32 // how many World follow
+	Streams uint32 // how many Stream follow these
 	Names   uint32 // how many procedures have names
 	_       uint32
 	// NameTable is the offset of the offsets of the procedures' names, by number.
 	NameTable uint64
 }
 
+// World is an MPI_COMM_WORLD. They are in the order in which they began.
+type World struct {
+	Size  uint32
+	First uint32 // rank in the run of its first process
+	// Name is the launcher's name of the world that follows it, written by the first of its processes that looks
+	// for one; 0: there is none yet.
+	Name uint64
+}
+
 // Stream is a thread of a rank.
 type Stream struct {
-	Rank, Thread uint32
-	Events       uint64
-	Calls        uint64 // offset and size of the sequence of the calls' rows
-	CallsSize    uint64
-	Rows         uint64 // offset of the rows
-	RowCount     uint32
-	Whole        uint32 // 1: the thread made no more calls than were recorded
+	World, Rank uint32 // Rank is that in the world
+	Thread      uint32
+	CommandSize uint32
+	Command     uint64 // offset of the arguments of the process, each ended by NUL
+	Events      uint64
+	Calls       uint64 // offset and size of the sequence of the calls' rows
+	CallsSize   uint64
+	Rows        uint64 // offset of the rows
+	RowCount    uint32
+	Whole       uint32 // 1: the thread made no more calls than were recorded
 	// What the thread has done, written by its process.
 	Followed uint64 // calls that were as recorded
 	Forced   uint64 // calls whose outcome was forced
@@ -91,7 +103,7 @@ func CHeader() []byte {
 	} {
 		fmt.Fprintf(&b, "#define RPL_%s UINT64_C(%#x)\n", c.name, c.value)
 	}
-	for _, t := range []any{Header{}, Stream{}, Row{}} {
+	for _, t := range []any{Header{}, World{}, Stream{}, Row{}} {
 		cstruct.Write(&b, "rpl_", reflect.TypeOf(t))
 	}
 	b.WriteString("\n#endif\n")

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"unsafe"
 
 	"github.com/efg-tools/efg/efg"
@@ -19,6 +20,7 @@ import (
 // file is the file under construction.
 type file struct {
 	header  Header
+	worlds  []World
 	streams []Stream
 	data    bytes.Buffer // what follows the streams
 	begin   uint64       // its offset
@@ -32,23 +34,18 @@ func Write(path string, run *runfile.Run, options uint32) error {
 	if err != nil {
 		return err
 	}
-	total := 0
-	for i := range run.Procs {
-		if inFirstWorld(&run.Procs[i]) {
-			total += len(run.Procs[i].Streams)
-		}
-	}
+	worlds, total := worldsOf(run)
 	f := &file{
-		header: Header{Magic: Magic, Options: options},
-		begin:  uint64(unsafe.Sizeof(Header{})) + uint64(total)*uint64(unsafe.Sizeof(Stream{})),
-		texts:  map[string]uint64{}, params: map[*signature.Proc]uint64{},
+		header: Header{Magic: Magic, Options: options, Worlds: uint32(len(worlds))}, worlds: worlds,
+		begin: uint64(unsafe.Sizeof(Header{})) + uint64(len(worlds))*uint64(unsafe.Sizeof(World{})) + uint64(total)*uint64(unsafe.Sizeof(Stream{})),
+		texts: map[string]uint64{}, params: map[*signature.Proc]uint64{},
 	}
 	f.names()
 	for i := range run.Procs {
-		if !inFirstWorld(&run.Procs[i]) {
+		if run.Procs[i].InWorld() < 0 {
 			continue
 		}
-		if err := f.process(recorded, i); err != nil {
+		if err := f.process(recorded, &run.Procs[i], i); err != nil {
 			return fmt.Errorf("rank %d: %w", run.Procs[i].Rank, err)
 		}
 	}
@@ -58,33 +55,51 @@ func Write(path string, run *runfile.Run, options uint32) error {
 	return f.write(path)
 }
 
-// inFirstWorld reports whether a process is of the run's first world: those that it spawned, or
-// that were started after it, are not followed.
-func inFirstWorld(p *runfile.ProcInfo) bool { return p.Rank >= 0 && p.Rank < p.Size }
+// worldsOf returns the worlds of a run, and how many streams their processes have. Those whose rank is unknown
+// are not followed.
+func worldsOf(run *runfile.Run) (list []World, streams int) {
+	for i := range run.Procs {
+		p := &run.Procs[i]
+		if p.InWorld() < 0 {
+			continue
+		}
+		if first := uint32(p.Rank - p.InWorld()); len(list) == 0 || list[len(list)-1].First != first {
+			list = append(list, World{Size: uint32(p.Size), First: first})
+		}
+		streams += len(p.Streams)
+	}
+	return list, streams
+}
 
-func (f *file) process(recorded *reconstruct.Run, i int) error {
+// process adds process i.
+func (f *file) process(recorded *reconstruct.Run, info *runfile.ProcInfo, i int) error {
 	p, err := recorded.Process(i)
 	if err != nil {
 		return err
 	}
-	f.header.Ranks = uint32(p.Data().Size)
 	ends, err := endingsOf(p)
 	if err != nil {
 		return err
+	}
+	command := strings.Join(info.Command, "\x00") + "\x00"
+	first := uint32(info.Rank - info.InWorld())
+	of := Stream{
+		World: uint32(slices.IndexFunc(f.worlds, func(w World) bool { return w.First == first })),
+		Rank:  uint32(info.InWorld()), Command: f.text(command), CommandSize: uint32(len(command)),
 	}
 	for k := range p.Streams() {
 		s, err := readStream(p, k, ends, f.header.Options&OptionGenerated != 0)
 		if err != nil {
 			return err
 		}
-		f.stream(s)
+		f.stream(of, s)
 	}
 	return nil
 }
 
-// stream adds a stream.
-func (f *file) stream(s *stream) {
-	to := Stream{Rank: uint32(s.replay.Data().Rank), Thread: s.data.Thread, Events: s.calls.Len(), RowCount: uint32(len(s.nodes))}
+// stream adds a stream; to has what it has in common with others of the process.
+func (f *file) stream(to Stream, s *stream) {
+	to.Thread, to.Events, to.RowCount = s.data.Thread, s.calls.Len(), uint32(len(s.nodes))
 	if s.data.End != efg.EndOpen && s.data.Dropped == 0 {
 		to.Whole = 1
 	}
@@ -180,7 +195,7 @@ func encoded(v any) []byte {
 func (f *file) write(path string) error {
 	f.header.Size = f.begin + uint64(f.data.Len())
 	f.header.Streams = uint32(len(f.streams))
-	return os.WriteFile(path, slices.Concat(encoded(f.header), encoded(f.streams), f.data.Bytes()), 0o600)
+	return os.WriteFile(path, slices.Concat(encoded(f.header), encoded(f.worlds), encoded(f.streams), f.data.Bytes()), 0o600)
 }
 
 // Result is what the threads of a replay did.
@@ -196,7 +211,8 @@ func Read(path string) (*Result, error) {
 	}
 	var h Header
 	n, err := binary.Decode(data, binary.LittleEndian, &h)
-	if err != nil || h.Magic != Magic || uint64(len(data)) != h.Size || uint64(h.Streams)*uint64(unsafe.Sizeof(Stream{})) > h.Size {
+	n += int(h.Worlds) * int(unsafe.Sizeof(World{}))
+	if err != nil || h.Magic != Magic || uint64(len(data)) != h.Size || n > len(data) || uint64(h.Streams)*uint64(unsafe.Sizeof(Stream{})) > h.Size {
 		return nil, fmt.Errorf("%s: is not a file of a replay", path)
 	}
 	r := &Result{Streams: make([]Stream, h.Streams)}

@@ -26,7 +26,7 @@ typedef struct rpl_header {
     uint64_t size;
     uint32_t options;
     uint32_t state;
-    uint32_t ranks;
+    uint32_t worlds;
     uint32_t streams;
     uint32_t names;
     uint32_t pad0;
@@ -37,15 +37,28 @@ _Static_assert(offsetof(rpl_header, magic) == 0, "rpl_header.magic");
 _Static_assert(offsetof(rpl_header, size) == 8, "rpl_header.size");
 _Static_assert(offsetof(rpl_header, options) == 16, "rpl_header.options");
 _Static_assert(offsetof(rpl_header, state) == 20, "rpl_header.state");
-_Static_assert(offsetof(rpl_header, ranks) == 24, "rpl_header.ranks");
+_Static_assert(offsetof(rpl_header, worlds) == 24, "rpl_header.worlds");
 _Static_assert(offsetof(rpl_header, streams) == 28, "rpl_header.streams");
 _Static_assert(offsetof(rpl_header, names) == 32, "rpl_header.names");
 _Static_assert(offsetof(rpl_header, pad0) == 36, "rpl_header.pad0");
 _Static_assert(offsetof(rpl_header, name_table) == 40, "rpl_header.name_table");
 
+typedef struct rpl_world {
+    uint32_t size;
+    uint32_t first;
+    uint64_t name;
+} rpl_world;
+_Static_assert(sizeof(rpl_world) == 16, "rpl_world");
+_Static_assert(offsetof(rpl_world, size) == 0, "rpl_world.size");
+_Static_assert(offsetof(rpl_world, first) == 4, "rpl_world.first");
+_Static_assert(offsetof(rpl_world, name) == 8, "rpl_world.name");
+
 typedef struct rpl_stream {
+    uint32_t world;
     uint32_t rank;
     uint32_t thread;
+    uint32_t command_size;
+    uint64_t command;
     uint64_t events;
     uint64_t calls;
     uint64_t calls_size;
@@ -57,19 +70,22 @@ typedef struct rpl_stream {
     uint32_t state;
     uint32_t pad0;
 } rpl_stream;
-_Static_assert(sizeof(rpl_stream) == 72, "rpl_stream");
-_Static_assert(offsetof(rpl_stream, rank) == 0, "rpl_stream.rank");
-_Static_assert(offsetof(rpl_stream, thread) == 4, "rpl_stream.thread");
-_Static_assert(offsetof(rpl_stream, events) == 8, "rpl_stream.events");
-_Static_assert(offsetof(rpl_stream, calls) == 16, "rpl_stream.calls");
-_Static_assert(offsetof(rpl_stream, calls_size) == 24, "rpl_stream.calls_size");
-_Static_assert(offsetof(rpl_stream, rows) == 32, "rpl_stream.rows");
-_Static_assert(offsetof(rpl_stream, row_count) == 40, "rpl_stream.row_count");
-_Static_assert(offsetof(rpl_stream, whole) == 44, "rpl_stream.whole");
-_Static_assert(offsetof(rpl_stream, followed) == 48, "rpl_stream.followed");
-_Static_assert(offsetof(rpl_stream, forced) == 56, "rpl_stream.forced");
-_Static_assert(offsetof(rpl_stream, state) == 64, "rpl_stream.state");
-_Static_assert(offsetof(rpl_stream, pad0) == 68, "rpl_stream.pad0");
+_Static_assert(sizeof(rpl_stream) == 88, "rpl_stream");
+_Static_assert(offsetof(rpl_stream, world) == 0, "rpl_stream.world");
+_Static_assert(offsetof(rpl_stream, rank) == 4, "rpl_stream.rank");
+_Static_assert(offsetof(rpl_stream, thread) == 8, "rpl_stream.thread");
+_Static_assert(offsetof(rpl_stream, command_size) == 12, "rpl_stream.command_size");
+_Static_assert(offsetof(rpl_stream, command) == 16, "rpl_stream.command");
+_Static_assert(offsetof(rpl_stream, events) == 24, "rpl_stream.events");
+_Static_assert(offsetof(rpl_stream, calls) == 32, "rpl_stream.calls");
+_Static_assert(offsetof(rpl_stream, calls_size) == 40, "rpl_stream.calls_size");
+_Static_assert(offsetof(rpl_stream, rows) == 48, "rpl_stream.rows");
+_Static_assert(offsetof(rpl_stream, row_count) == 56, "rpl_stream.row_count");
+_Static_assert(offsetof(rpl_stream, whole) == 60, "rpl_stream.whole");
+_Static_assert(offsetof(rpl_stream, followed) == 64, "rpl_stream.followed");
+_Static_assert(offsetof(rpl_stream, forced) == 72, "rpl_stream.forced");
+_Static_assert(offsetof(rpl_stream, state) == 80, "rpl_stream.state");
+_Static_assert(offsetof(rpl_stream, pad0) == 84, "rpl_stream.pad0");
 
 typedef struct rpl_row {
     uint64_t call;
