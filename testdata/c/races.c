@@ -425,35 +425,6 @@ static hash handover(void)
     return of_handed;
 }
 
-/* Ranks 0 and 1 start programs of their own, at the same time, which run other parts of this one, and then
- * send to the rank that started them. */
-static char *self;
-
-static hash spawned(void)
-{
-    char *line[] = { rank == 0 ? "testsome" : "iprobe", NULL };
-    const int here = rank;
-    hash h = 0, other = 0;
-    if (here < 2) {
-        MPI_Comm_spawn(self, line, 3, MPI_INFO_NULL, 0, MPI_COMM_SELF, &comm, MPI_ERRCODES_IGNORE);
-        size = 4;
-        h = blocking();
-        MPI_Comm_disconnect(&comm);
-    }
-    comm = MPI_COMM_WORLD;
-    MPI_Comm_size(comm, &size);
-    if (here == 1) MPI_Send(&h, 1, MPI_UINT64_T, 0, 9, comm);
-    if (here == 0) MPI_Recv(&other, 1, MPI_UINT64_T, 1, 9, comm, MPI_STATUS_IGNORE);
-    return h * 31 + other;
-}
-
-static void answer_parent(MPI_Comm parent)
-{
-    comm = parent;
-    send_all(3);
-    MPI_Comm_disconnect(&comm);
-}
-
 /* Rank 0 is killed in the middle, and prints what it knows before. */
 static hash dies(void)
 {
@@ -583,8 +554,6 @@ static void run(const char *name)
         h = threads();
     } else if (strcmp(name, "handover") == 0) {
         h = handover();
-    } else if (strcmp(name, "spawned") == 0) {
-        h = spawned();
     } else {
         for (int i = 0; i < n; i++) {
             if (strcmp(parts[i].name, name) != 0) continue;
@@ -601,7 +570,6 @@ static void run(const char *name)
 int main(int argc, char **argv)
 {
     struct timespec now;
-    MPI_Comm parent;
     int level, wants = MPI_THREAD_SINGLE;
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "threads") == 0 || strcmp(argv[i], "handover") == 0) wants = MPI_THREAD_MULTIPLE;
@@ -610,10 +578,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(comm, &size);
     clock_gettime(CLOCK_MONOTONIC, &now);
     srand((unsigned)(now.tv_nsec ^ getpid() * 7919));
-    self = argv[0];
-    MPI_Comm_get_parent(&parent);
     for (int i = 1; i < argc; i++) run(argv[i]);
-    if (parent != MPI_COMM_NULL) answer_parent(parent);
     MPI_Finalize();
     return 0;
 }
