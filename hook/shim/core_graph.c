@@ -225,12 +225,12 @@ static inline struct by_successor *edge_slot(const node_priv *q, const seg_node 
     return &q->table[i];
 }
 
-static void enter_edge(const node_priv *q, uint32_t number)
+static void enter_edge(const node_priv *q, const seg_node *to, uint32_t number)
 {
-    uint32_t edge = q->edges[number], to = ((seg_edge *)efg_ptr(edge))->to;
-    *edge_slot(q, efg_ptr(to)) = (struct by_successor){to, edge, number};
+    *edge_slot(q, to) = (struct by_successor){efg_ref(to), q->edges[number], number};
 }
 
+/* Entries are moved from table to table: edges are far apart, and in none of the caches. */
 static int grow_edges(node_priv *q)
 {
     uint32_t bits = q->cap == 0 ? 2 : q->bits + 1, cap = (uint32_t)1 << bits >> 1;
@@ -238,15 +238,17 @@ static int grow_edges(node_priv *q)
     if (edges == NULL)
         return -1;
     q->edges = edges;
-    struct by_successor *table = calloc((size_t)1 << bits, sizeof *table);
+    struct by_successor *table = calloc((size_t)1 << bits, sizeof *table), *old = q->table;
     if (table == NULL)
         return -1;
-    free(q->table);
+    uint32_t size = q->cap == 0 ? 0 : (uint32_t)1 << q->bits;
     q->table = table;
     q->bits = bits;
     q->cap = cap;
-    for (uint32_t i = 0; i < q->nedges; i++)
-        enter_edge(q, i);
+    for (uint32_t i = 0; i < size; i++)
+        if (old[i].edge != 0)
+            *edge_slot(q, efg_ptr(old[i].to)) = old[i];
+    free(old);
     return 0;
 }
 
@@ -274,9 +276,9 @@ static node_priv *several_edges(seg_node *p)
     if (q == NULL || (q->cap == 0 && grow_edges(q) != 0))
         return NULL;
     if (q->nedges == 0) {
-        q->edges[0] = p->edges;
+        q->edges[0] = q->tail = p->edges;
         q->nedges = 1;
-        enter_edge(q, 0);
+        enter_edge(q, efg_ptr(((seg_edge *)efg_ptr(p->edges))->to), 0);
     }
     return q;
 }
@@ -285,11 +287,11 @@ static int64_t add_edge(seg_node *p, node_priv *q, const seg_node *to)
 {
     if (q->nedges == q->cap && grow_edges(q) != 0)
         return -1;
-    seg_edge *e = append_edge(p, efg_ptr(q->edges[q->nedges - 1]), q->nedges, to);
+    seg_edge *e = append_edge(p, efg_ptr(q->tail), q->nedges, to);
     if (e == NULL)
         return -1;
-    q->edges[q->nedges] = efg_ref(e);
-    enter_edge(q, q->nedges);
+    q->edges[q->nedges] = q->tail = efg_ref(e);
+    enter_edge(q, to, q->nedges);
     return q->nedges++;
 }
 
@@ -387,13 +389,18 @@ static int enter_oldest(graph *g)
     return 0;
 }
 
-/* The edge of a turn is known by now: prefetches what its number will change. */
+/* Whether there is an edge for a turn is known by now: prefetches what its number will
+ * change, or where a new edge is added. */
 static void fetch_more(const seg_turn *t)
 {
     const seg_node *p = efg_ptr(t->from);
-    const struct by_successor *known = edge_slot((node_priv *)(uintptr_t)p->priv, efg_ptr(t->to));
-    if (known->edge != 0)
-        seq_fetch(efg_ptr(p->runs), known->number);
+    const node_priv *q = (node_priv *)(uintptr_t)p->priv;
+    const struct by_successor *known = edge_slot(q, efg_ptr(t->to));
+    if (known->edge == 0) {
+        __builtin_prefetch(efg_ptr(q->tail), 1);
+        __builtin_prefetch(q->edges + q->nedges, 1);
+    }
+    seq_fetch(efg_ptr(p->runs), known->edge != 0 ? known->number : q->nedges);
 }
 
 /* The node's Run and Pred are those of the latest run, immediately. */

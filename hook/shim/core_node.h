@@ -16,6 +16,7 @@ typedef struct node_priv {
     } *table;
     uint32_t bits;              /* the table has 1 << bits entries, cap is half of it */
     uint32_t nedges, cap;
+    uint32_t tail;              /* ref: the newest edge */
     uint32_t unentered;         /* number of its turns that are noted in the stream */
     efg_slots slots;
     uint64_t slot_ids;          /* id of slot 0, for a node where only the slot is demoted */

@@ -156,12 +156,14 @@ static void index_pair(level *l, uint64_t pos)
     *pair_slot(l, at(l, pos - 1), at(l, pos)) = (uint32_t)pos;
 }
 
-/* Distance to the last occurrence of the two newest symbols, or 0. */
-static uint32_t find_distance(const level *l)
+/* Enters the pair of the two newest symbols. Returns the distance to where it
+ * occurred last, or 0. */
+static inline uint32_t find_distance(level *l)
 {
     uint64_t pos = l->pos - 1;
     symbol a = at(l, pos - 1), b = at(l, pos);
-    uint32_t d = (uint32_t)pos - *pair_slot(l, a, b);
+    uint32_t *slot = pair_slot(l, a, b), d = (uint32_t)pos - *slot;
+    *slot = (uint32_t)pos;
     if (d == 0 || d >= l->window - 1 || d >= pos)
         return 0;
     return same(at(l, pos - d), b) && same(at(l, pos - d - 1), a) ? d : 0;
@@ -275,11 +277,8 @@ static int level_push(seg_seq *s, seq *q, seg_seq_state *st, int n, symbol y)
     if (end_match(s, q, st, n) != 0 || hand_on(s, q, st, n + 1, y) != 0)
         return -1;
     remember(l, y);
-    if (l->pos >= 2) {
-        if ((d = find_distance(l)) != 0)
-            st->d[n] = d;
-        index_pair(l, l->pos - 1);
-    }
+    if (l->pos >= 2 && (d = find_distance(l)) != 0)
+        st->d[n] = d;
     if (l->since_grown >= l->window && l->window < max_window[n])
         return grow_window(l);
     return --l->credit < 0 ? fall_asleep(s, q, st, n) : 0;
@@ -375,10 +374,11 @@ void seq_fetch(const seg_seq *s, uint64_t v)
 
 bool seq_predict(const seg_seq *s, uint64_t *v)
 {
-    const level *l = &seq_priv(s)->lv[0];
-    uint32_t d = s->state[s->sel].d[0];
-    if (d == 0 || s->flags & SEQ_DELTA)
+    const seg_seq_state *st = &s->state[s->sel];
+    uint32_t d = st->d[0];
+    if (d == 0 || st->m[0] == 0 || s->flags & SEQ_DELTA)
         return false;
+    const level *l = &seq_priv(s)->lv[0];
     *v = l->v[(uint32_t)(l->pos - d) & (l->window - 1)];
     return true;
 }
