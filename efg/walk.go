@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"slices"
 
 	"github.com/efg-tools/efg/efg/seq"
 	"github.com/efg-tools/efg/signature"
@@ -59,44 +58,67 @@ var ErrWalk = errors.New("broken graph")
 
 // Walk starts at the stream's first event. defs are the process's definitions.
 func (s *Stream) Walk(defs []Def) *Walker {
-	w := &Walker{stream: s, defs: defs, nodes: make([]walkNode, len(s.Nodes)), cur: -1,
-		words: make([]uint64, 0, signature.MaxWords)}
-	for i := range s.Nodes {
-		w.nodes[i].open(&s.Nodes[i])
-	}
-	return w
+	return s.walk(defs, func(int) uint64 { return ^uint64(0) })
 }
 
 // WalkWords is Walk without demoted words but those that masks, one for each node, name: what it returns of
 // the others is undefined.
 func (s *Stream) WalkWords(defs []Def, masks []uint64) *Walker {
-	w := s.Walk(defs)
-	for i := range w.nodes {
-		n := &w.nodes[i]
-		n.attrs = slices.DeleteFunc(n.attrs, func(a walkAttr) bool { return masks[i]>>a.word&1 == 0 })
+	return s.walk(defs, func(i int) uint64 { return masks[i] })
+}
+
+// walk starts at the first event; wanted is a mask of the demoted words of a node that are read. All nodes
+// share the memory of edges and of words.
+func (s *Stream) walk(defs []Def, wanted func(node int) uint64) *Walker {
+	w := &Walker{stream: s, defs: defs, nodes: make([]walkNode, len(s.Nodes)), cur: -1,
+		words: make([]uint64, 0, signature.MaxWords)}
+	edges, attrs := 0, 0
+	for i := range s.Nodes {
+		edges += len(s.Nodes[i].Edges)
+		attrs += bits.OnesCount64(s.Nodes[i].Mask & wanted(i))
+	}
+	edgeRoom, attrRoom := make([]walkEdge, edges), make([]walkAttr, 0, attrs)
+	for i := range s.Nodes {
+		n, from := &w.nodes[i], &s.Nodes[i]
+		n.edges, edgeRoom = edgeRoom[:len(from.Edges):len(from.Edges)], edgeRoom[len(from.Edges):]
+		n.open(from)
+		first := len(attrRoom)
+		attrRoom = appendAttrs(attrRoom, from, wanted(i))
+		n.attrs = attrRoom[first:len(attrRoom):len(attrRoom)]
 		n.hasAttr = len(n.attrs) > 0
 	}
 	return w
 }
 
+// open begins at a node's first branch run. The length of edges is the number of edges.
 func (n *walkNode) open(from *Node) {
 	n.words = from.Words
-	n.runs, n.counts = from.Runs.Iter(), from.Counts.Iter()
-	n.hasAttr = len(from.Attrs) > 0
-	n.edges = make([]walkEdge, len(from.Edges))
+	if from.Runs != nil {
+		n.runs = from.Runs.Iter()
+	}
+	if from.Counts != nil {
+		n.counts = from.Counts.Iter()
+	}
 	for i, e := range from.Edges {
 		n.edges[i] = walkEdge{to: int(e.To), count: e.Count, fixed: e.Fixed}
 	}
 	if len(n.edges) == 1 {
 		n.single, n.left, n.to = true, from.Edges[0].Weight, n.edges[0].to
 	}
+}
+
+// appendAttrs adds the demoted words of a node that are wanted.
+func appendAttrs(to []walkAttr, from *Node, wanted uint64) []walkAttr {
 	mask := from.Mask
-	n.attrs = make([]walkAttr, 0, len(from.Attrs))
 	for _, a := range from.Attrs {
 		i := bits.TrailingZeros64(mask)
 		mask &= mask - 1
-		n.attrs = append(n.attrs, walkAttr{word: i, form: signature.Header(from.Words[0]).Form(i), values: a.Values.Iter(), elems: a.Elems.Iter()})
+		if wanted>>i&1 == 0 {
+			continue
+		}
+		to = append(to, walkAttr{word: i, form: signature.Header(from.Words[0]).Form(i), values: a.Values.Iter(), elems: a.Elems.Iter()})
 	}
+	return to
 }
 
 // Next moves to the next event; false at the end or on an error.

@@ -487,7 +487,7 @@ func (p *readGroup) defs(m uint64, text func(uint64) (string, error), rank, size
 		return nil, err
 	}
 	u := &unflatten{group: p, vals: vals}
-	x := &defIndex{list: make([]efg.Def, p.shape[0]), byWord: map[uint64]uint32{}}
+	x := &defIndex{list: make([]efg.Def, p.shape[0]), byWord: make(map[uint64]uint32, p.shape[0])}
 	shape := p.shape[1:]
 	left := uint64(maxDefVec)
 	for i := range x.list {
