@@ -63,7 +63,7 @@ func statsColumns(tb testing.TB, r *Run, at block.Ref) block.Columns {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	cols, err := decodeStats(code, r.features&featureShared != 0)
+	cols, err := decodeStats(code, r.features)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -38,7 +38,9 @@ const (
 	featureStatsCode = 1 << 14
 	// featureInner: calls in progress may have others inside them.
 	featureInner = 1 << 15
-	features     = featurePending | featureEvents | featureMixed | featureTimes | featureUntimed | featurePaths | featurePathCode | featureCounters | featureShared | featurePathGraphs | featureStatsCode | featureInner
+	// featureShortStats: statistics that are a code are a short one.
+	featureShortStats = 1 << 16
+	features          = featurePending | featureEvents | featureMixed | featureTimes | featureUntimed | featurePaths | featurePathCode | featureCounters | featureShared | featurePathGraphs | featureStatsCode | featureInner | featureShortStats
 	// unreleased are features that only versions between releases wrote.
 	unreleased = 1<<1 | 1<<2 | 1<<3 | 1<<4
 )
@@ -61,7 +63,7 @@ func (rw *runWriter) featuresOf(sources []source, meta *Meta) (f uint32) {
 		f |= featureInner
 	}
 	if slices.ContainsFunc(sources, source.hasTimes) {
-		f |= featureStatsCode
+		f |= featureStatsCode | featureShortStats
 	}
 	if slices.ContainsFunc(sources, source.traced) {
 		f |= featureTimes

@@ -48,7 +48,7 @@ type statsBlock struct {
 // statsOfBatch returns the statistics block of a batch's processes, an empty one if none
 // of them has times.
 func statsOfBatch(batch []placed, opt statsOptions) (rawBlock, error) {
-	if from := wholeBlock(batch); from != nil && opt.shared == (from.run.features&featureShared != 0) {
+	if from := wholeBlock(batch); from != nil && opt.shared == (from.run.features&featureShared != 0) && from.run.copiesStats(from.proc) {
 		raw, err := from.run.statsBlock(from.run.statsOf(from.proc))
 		return raw, from.failed(err)
 	}
@@ -111,6 +111,12 @@ func wholeBlock(batch []placed) *fileSource {
 	return first
 }
 
+// copiesStats reports whether the statistics block of a process means the same in a file that is written now.
+func (r *Run) copiesStats(proc int) bool {
+	kind := r.blocks[r.stats[r.statsOf(proc)].block].Kind
+	return kind != blockStatsCode || r.features&featureShortStats != 0
+}
+
 // readStatsCode reads a statistics block that is a code, and also returns its bytes.
 func (r *Run) readStatsCode(n int) ([]byte, *block.Block, error) {
 	at := r.blocks[n].Ref
@@ -118,7 +124,7 @@ func (r *Run) readStatsCode(n int) ([]byte, *block.Block, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	cols, err := decodeStats(code, r.features&featureShared != 0)
+	cols, err := decodeStats(code, r.features)
 	if err != nil {
 		return nil, nil, &CorruptError{Section: r.section(n), Offset: at.Offset, Cause: err}
 	}

@@ -13,8 +13,15 @@ import (
 // The statistics of a few processes as a code: each value is expected near what the same node of earlier streams
 // had. FORMAT.md, "Statistics as a code", specifies this.
 
-// statsTable is the number of bits of the table of a coder of statistics.
-const statsTable = 15
+// statsTable is the number of bits of the table of a coder of statistics, shortTable that of one of short codes.
+const (
+	statsTable = 15
+	shortTable = 13
+)
+
+// modelledRest is how many of the bits that a number's cell does not say are modelled in short codes. Those after them
+// are as often 0 as 1.
+const modelledRest = 1
 
 // Kinds of values. Those of the gaps follow those of the durations.
 const (
@@ -71,8 +78,9 @@ type codedStream struct {
 type statsCoder struct {
 	c        *mix.Coder
 	shared   bool
-	left     int // how many more values there may be
-	count    int // of streams and statistics so far
+	short    bool // FORMAT.md, "Short codes"
+	left     int  // how many more values there may be
+	count    int  // of streams and statistics so far
 	trails   []*trail
 	last     *trail // of the statistics before
 	usual    [2]usual
@@ -82,17 +90,22 @@ type statsCoder struct {
 
 // encodeStats returns the code of the statistics of streams.
 func encodeStats(streams []*codedStream, shared bool) []byte {
-	s := &statsCoder{c: statsStart().Encoder(), shared: shared, left: math.MaxInt}
+	s := &statsCoder{c: shortStart().Encoder(), shared: shared, short: true, left: math.MaxInt}
 	defer s.c.Close()
 	s.streams(streams)
 	return s.c.Finish()
 }
 
-// decodeStats returns the columns of a statistics block with this code.
-func decodeStats(code []byte, shared bool) (block.Columns, error) {
-	s := &statsCoder{c: statsStart().Decoder(code), shared: shared, left: block.MaxValues(len(code))}
+// decodeStats returns the columns of a statistics block with this code, of a file with these features.
+func decodeStats(code []byte, features uint32) (block.Columns, error) {
+	s := &statsCoder{shared: features&featureShared != 0, short: features&featureShortStats != 0, left: block.MaxValues(len(code))}
+	start := statsStart
+	if s.short {
+		start = shortStart
+	}
+	s.c = start().Decoder(code)
 	defer s.c.Close()
-	w := &statsWriter{shared: shared}
+	w := &statsWriter{shared: s.shared}
 	for _, t := range s.streams(nil) {
 		w.put(t)
 	}
@@ -294,13 +307,16 @@ func (s *statsCoder) bins(at *trail, i int, v *efg.Interval, n uint64) {
 		expected, _ := bits.Div64(h, l, rest)
 		c, cell := uint64(v.Bins[b]), grid.cell(expected)
 		x, end := uint64(cell)<<1|uint64(i), block.Bit(b == low)+2*block.Bit(b == high)
-		d := s.difference(i, codeBin, grid.cell(c)-cell, []uint64{
-			mix.Hash(statsBin, uint64(grid), 1, x, end),
-			mix.Hash(statsBin, uint64(grid), 2, x, block.Bit(at.intervals[i].seen[codeMin] > 1), size(n)),
-			mix.Hash(statsBin, uint64(grid), 3, x, end, uint64(before)),
-			mix.Hash(statsBin, uint64(grid), 4, uint64(b-most), size(n), end),
-			mix.Hash(statsBin, uint64(grid), 5, at.root, uint64(i), uint64(b)),
-		})
+		contexts := append(make([]uint64, 0, mix.Contexts), mix.Hash(statsBin, uint64(grid), 1, x, end))
+		if !s.short {
+			contexts = append(contexts, mix.Hash(statsBin, uint64(grid), 2, x, block.Bit(at.intervals[i].seen[codeMin] > 1), size(n)),
+				mix.Hash(statsBin, uint64(grid), 3, x, end, uint64(before)))
+		}
+		contexts = append(contexts, mix.Hash(statsBin, uint64(grid), 4, uint64(b-most), size(n), end))
+		if !s.short {
+			contexts = append(contexts, mix.Hash(statsBin, uint64(grid), 5, at.root, uint64(i), uint64(b)))
+		}
+		d := s.difference(i, codeBin, grid.cell(c)-cell, contexts)
 		before = d
 		if c = s.inCell(grid, cell+d, i, codeBin, c); c > left {
 			s.failf("%d of %d events in a bin", c, left)
@@ -318,7 +334,7 @@ func (s *statsCoder) most(at *trail, i int, v *efg.Interval, low, high int) int 
 	t := &at.intervals[i]
 	most := mostEvents(&v.Bins)
 	expected := uint64(t.most(low, high) - low)
-	k := low + int(s.c.Byte(i*intervalCodes+codeMost, []uint64{
+	k := low + int(s.byte(i*intervalCodes+codeMost, []uint64{
 		mix.Hash(statsMost, 1, uint64(i), expected, uint64(high-low)),
 		mix.Hash(statsMost, 2, uint64(i), uint64(high-low)),
 		mix.Hash(statsMost, 3, uint64(i), expected),
@@ -341,13 +357,13 @@ func (s *statsCoder) time(at *trail, i, code int, n uint64, base int64, v uint64
 	}
 	known, spread := uint64(min(t.seen[code], 3)), uint64(t.spread[code]>>sixteenth)
 	f := uint64(i*intervalCodes + code)
-	d := s.difference(i, code, timeGrid.cell(v)-expected, []uint64{
-		mix.Hash(statsTime, 1, f, known, spread),
-		mix.Hash(statsTime, 2, f, min(known, 1), size(n)),
-		mix.Hash(statsTime, 3, f, at.root),
-		mix.Hash(statsTime, 4, f, known, spread, s.last.intervals[i].drift[code]),
-		mix.Hash(statsTime, 5, f),
-	})
+	contexts := make([]uint64, 0, mix.Contexts)
+	if !s.short {
+		contexts = append(contexts, mix.Hash(statsTime, 1, f, known, spread), mix.Hash(statsTime, 2, f, min(known, 1), size(n)),
+			mix.Hash(statsTime, 3, f, at.root))
+	}
+	contexts = append(contexts, mix.Hash(statsTime, 4, f, known, spread, s.last.intervals[i].drift[code]), mix.Hash(statsTime, 5, f))
+	d := s.difference(i, code, timeGrid.cell(v)-expected, contexts)
 	cell := expected + d
 	level := cell
 	if code == codeSum {
@@ -365,7 +381,7 @@ func (s *statsCoder) difference(i, code int, d int64, contexts []uint64) int64 {
 
 // spread codes a number as a byte, the number of its cell, and its position there.
 func (s *statsCoder) spread(kind int, contexts []uint64, v uint64) uint64 {
-	cell := int64(s.c.Byte(kind, contexts, uint64(coarseGrid.cell(v))))
+	cell := int64(s.byte(kind, contexts, uint64(coarseGrid.cell(v))))
 	if cell > coarseGrid.last() {
 		s.failf("cell %d", cell)
 		return 0
@@ -396,14 +412,26 @@ func (s *statsCoder) inCell(g grid, cell int64, i, code int, v uint64) uint64 {
 	return s.bits(x, v, shift, 0)
 }
 
+// byte codes a byte that is mostly small.
+func (s *statsCoder) byte(kind int, contexts []uint64, v uint64) uint64 {
+	if s.short {
+		return s.c.Short(kind, contexts, v)
+	}
+	return s.c.Byte(kind, contexts, v)
+}
+
 // bits codes bits of v, from the one below from down to the one with the number to, and adds them to x.
 func (s *statsCoder) bits(x, v uint64, from, to int) uint64 {
-	for b := from - 1; b >= to; b-- {
+	plain := 0
+	if s.short {
+		plain = max(from-to-modelledRest, 0)
+	}
+	for b := from - 1; b >= to+plain; b-- {
 		if s.c.Bit(mix.Hash(statsRest, uint64(min(from-b, 4))), v>>b&1 != 0) {
 			x |= 1 << b
 		}
 	}
-	return x
+	return x | s.c.Plain(plain, v>>to)<<to
 }
 
 // size is the length of a number of events in bits.

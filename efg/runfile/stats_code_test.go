@@ -2,6 +2,7 @@ package runfile
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -109,6 +110,20 @@ func TestRoundedStatistics(t *testing.T) {
 	}
 }
 
+// Another reader finds the same in a file whose codes are not short.
+func TestLongStatisticsCode(t *testing.T) {
+	data, err := os.ReadFile("testdata/old/coded.efg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(blocksOfKind(t, data, blockStatsCode)); n != 1 {
+		t.Fatalf("%d codes of statistics", n)
+	}
+	if got, want := independently(t, data), shown(t, data); got != want {
+		t.Errorf("the independent reader disagrees: %s", firstDifference(got, want))
+	}
+}
+
 func checkRounded(t *testing.T, got, want []*efg.Stats) {
 	t.Helper()
 	all, off := [2]int64{}, [2]int64{}
@@ -144,7 +159,7 @@ func checkRounded(t *testing.T, got, want []*efg.Stats) {
 }
 
 // statsCodes returns the codes of the statistics of the recordings in testdata/statistics.
-func statsCodes(tb testing.TB) (list [][]byte, shared []bool) {
+func statsCodes(tb testing.TB) (list [][]byte, features []uint32) {
 	tb.Helper()
 	for _, procs := range recordedStats(tb) {
 		_, data := writtenStats(tb, procs, "stats")
@@ -160,24 +175,25 @@ func statsCodes(tb testing.TB) (list [][]byte, shared []bool) {
 			if err != nil {
 				tb.Fatal(err)
 			}
-			list, shared = append(list, code), append(shared, r.features&featureShared != 0)
+			list, features = append(list, code), append(features, r.features)
 		}
 	}
 	if list == nil {
 		tb.Fatal("no file has a code of statistics")
 	}
-	return list, shared
+	return list, features
 }
 
 // No code makes the decoder fail but with an error, or take more memory than its length allows.
 func FuzzStatsCode(f *testing.F) {
-	list, shared := statsCodes(f)
+	list, features := statsCodes(f)
 	for i, code := range list {
-		f.Add(code, shared[i])
-		f.Add(code[:len(code)/2], shared[i])
+		f.Add(code, features[i])
+		f.Add(code, features[i]&^featureShortStats)
+		f.Add(code[:len(code)/2], features[i])
 	}
-	f.Fuzz(func(t *testing.T, code []byte, shared bool) {
-		cols, err := decodeStats(code, shared)
+	f.Fuzz(func(t *testing.T, code []byte, features uint32) {
+		cols, err := decodeStats(code, features)
 		if err != nil {
 			return
 		}
@@ -192,17 +208,17 @@ func FuzzStatsCode(f *testing.F) {
 // Without its end, or with more behind it, a code is refused. A few bytes, which the decoder reads ahead, only the
 // checksum of the block finds.
 func TestStatsCodeCut(t *testing.T) {
-	list, shared := statsCodes(t)
+	list, features := statsCodes(t)
 	for i, code := range list {
-		if _, err := decodeStats(code, shared[i]); err != nil {
+		if _, err := decodeStats(code, features[i]); err != nil {
 			t.Fatal(err)
 		}
 		for n := 0; n < len(code)-8; n += 1 + len(code)/40 {
-			if _, err := decodeStats(code[:n], shared[i]); err == nil {
+			if _, err := decodeStats(code[:n], features[i]); err == nil {
 				t.Errorf("%d of %d bytes are a code", n, len(code))
 			}
 		}
-		if _, err := decodeStats(append(slices.Clone(code), code...), shared[i]); err == nil {
+		if _, err := decodeStats(append(slices.Clone(code), code...), features[i]); err == nil {
 			t.Error("bytes behind the code are ignored")
 		}
 	}

@@ -13,9 +13,24 @@ import (
 //go:embed statistics.bin
 var statsExamples []byte
 
-// statsStart is what a coder of statistics begins with.
-var statsStart = sync.OnceValue(func() *mix.State {
-	s := &statsCoder{c: mix.NewDecoder(statsExamples, statsTable), left: 1 << 20}
+// shortExamples are the same statistics as a short code.
+//
+//go:embed statistics_short.bin
+var shortExamples []byte
+
+// statsStart is what a coder of statistics begins with, shortStart one of short codes.
+var (
+	statsStart = sync.OnceValue(func() *mix.State {
+		return learned(&statsCoder{c: mix.NewDecoder(statsExamples, statsTable)})
+	})
+	shortStart = sync.OnceValue(func() *mix.State {
+		return learned(&statsCoder{c: mix.NewDecoder(shortExamples, shortTable), short: true})
+	})
+)
+
+// learned is what a coder learns from its examples.
+func learned(s *statsCoder) *mix.State {
+	s.left = 1 << 20
 	for range s.number(numberExamples, 0) {
 		s.streams(nil)
 		s.forget()
@@ -24,4 +39,4 @@ var statsStart = sync.OnceValue(func() *mix.State {
 		panic(s.err) // they are part of the program
 	}
 	return s.c.Learned()
-})
+}

@@ -15,7 +15,14 @@ func TestStatisticsExamples(t *testing.T) {
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no examples: %v", err)
 	}
-	s := &statsCoder{c: mix.NewEncoder(statsTable), left: 1 << 20}
+	checkExamples(t, paths, "statistics.bin", statsExamples, &statsCoder{c: mix.NewEncoder(statsTable)})
+	checkExamples(t, paths, "statistics_short.bin", shortExamples, &statsCoder{c: mix.NewEncoder(shortTable), short: true})
+}
+
+// checkExamples compares a file with the code that an encoder makes of the examples, or writes it anew.
+func checkExamples(t *testing.T, paths []string, file string, want []byte, s *statsCoder) {
+	t.Helper()
+	s.left = 1 << 20
 	s.number(numberExamples, uint64(len(paths)))
 	for i, path := range paths {
 		s.streams(exampleStreams(t, path, i > 0))
@@ -23,13 +30,13 @@ func TestStatisticsExamples(t *testing.T) {
 	}
 	code := s.c.Finish()
 	if *updateExamples {
-		if err := os.WriteFile("statistics.bin", code, 0o644); err != nil {
+		if err := os.WriteFile(file, code, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if !bytes.Equal(code, statsExamples) {
-		t.Error("statistics.bin is not the code of testdata/statistics; other examples are a new version of the code of statistics")
+	if !bytes.Equal(code, want) {
+		t.Errorf("%s is not the code of testdata/statistics; other examples are a new version of the code of statistics", file)
 	}
 }
 

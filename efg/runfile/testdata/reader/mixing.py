@@ -159,6 +159,17 @@ class Coder:
     def byte(self, kind, contexts, v=0):
         return self.tree(kind, contexts, 0, 8, v)
 
+    def short(self, kind, contexts, v=0):
+        """A byte that takes four bits if it is below 15."""
+        first = self.tree(kind, contexts, 0, 4, min(v, 15))
+        return self.tree(kind, contexts, 256, 8, v) if first == 15 else first
+
+    def plain(self, n, v=0):
+        """Bits that are as often 0 as 1."""
+        for i in range(n - 1, -1, -1):
+            v |= self.bit(1 << 15, v >> i & 1) << i
+        return v
+
     def tree(self, kind, contexts, salt, n, v=0):
         node = 1
         for i in range(n - 1, -1, -1):

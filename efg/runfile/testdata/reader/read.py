@@ -25,7 +25,7 @@ class File:
         self.data, self.forms = data, forms
         need(data[:8] == b"\x89EFG\r\n\x1a\n", "not a run file")
         self.version, features = struct.unpack("<LL", data[8:16])
-        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~65505 == 0, "version or features")
+        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~131041 == 0, "version or features")
         self.in_call = features & 1
         self.timed = features >> 5 & 1
         self.early = features >> 6 & 1
@@ -34,6 +34,7 @@ class File:
         self.counted = features >> 11 & 1
         self.nested = features >> 15 & 1
         self.shared = features >> 12 & 1
+        self.short = features >> 16 & 1
         need(data[-8:] == b"EFG.END\n", "truncated")
         at, length = self.trailer(features)
         self.tables = None
@@ -123,7 +124,7 @@ class File:
         for kind, data in self.blocks:
             if kind in (STATISTICS, STATISTICS_CODE):
                 first += ix.take(10)
-                self.times.append((first, ix.take(11), data if kind == STATISTICS else coded_statistics(data, self.shared)))
+                self.times.append((first, ix.take(11), data if kind == STATISTICS else coded_statistics(data, self.shared, self.short)))
         self.counters = [data for kind, data in self.blocks if kind == COUNTERS]
         need(len(self.counters) == (len(self.times) if self.counted else 0), "number of blocks of counters")
         self.traces, first = [], 0

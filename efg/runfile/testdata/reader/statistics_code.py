@@ -76,8 +76,9 @@ class Seen:
 class Statistics:
     """The statistics of the streams of a block: of each nodes, groups, a list of statistics, and shares."""
 
-    def __init__(self, coder, shared):
-        self.c, self.shared = coder, shared
+    def __init__(self, coder, shared, short):
+        self.c, self.shared, self.short = coder, shared, short
+        self.byte = coder.short if short else coder.byte
         self.trails, self.usual = [], [[Average() for _ in range(4)] for _ in range(2)]
         self.streams = [self.stream() for _ in range(self.number(0))]
 
@@ -140,7 +141,7 @@ class Statistics:
             if seen.bins[b] > (seen.bins[likely] if likely >= 0 else 0):
                 likely = b
         contexts = [context(MOST, 1, i, likely - low, high - low), context(MOST, 2, i, high - low), context(MOST, 3, i, likely - low)]
-        most = low + self.c.byte(i * 6 + MOSTLY, contexts)
+        most = low + self.byte(i * 6 + MOSTLY, contexts)
         need(most <= high, "the bin with most events")
         total = sum(seen.bins[low : high + 1])
         weights = {b: 16 * seen.bins[b] + (total + 64 >> min(2 * abs(b - most), 5)) + 1 for b in range(low, high + 1)}
@@ -151,13 +152,14 @@ class Statistics:
                 continue
             expected = cell_of(grid, left * weights[b] // rest)
             x, end = expected * 2 + i, (b == low) + 2 * (b == high)
-            before = self.difference(i, BINS, [
+            contexts = [
                 context(BIN, grid, 1, x, end),
                 context(BIN, grid, 2, x, int(seen.times[MIN] > 1), size),
                 context(BIN, grid, 3, x, end, before),
                 context(BIN, grid, 4, b - most, size, end),
                 context(BIN, grid, 5, at.root, i, b),
-            ])
+            ]
+            before = self.difference(i, BINS, contexts[0:4:3] if self.short else contexts)
             c = self.in_cell(grid, expected + before, i, BINS)
             need(c <= left, "events in a bin")
             bins[b] = c
@@ -172,13 +174,14 @@ class Statistics:
         if seen.times[what]:
             expected = seen.level[what].nearest() + (base if what == SUM else 0)
         known, spread, f, size = min(seen.times[what], 3), seen.spread[what].value >> 4, i * 6 + what, min(n.bit_length(), 12)
-        d = self.difference(i, what, [
+        contexts = [
             context(TIME, 1, f, known, spread),
             context(TIME, 2, f, min(known, 1), size),
             context(TIME, 3, f, at.root),
             context(TIME, 4, f, known, spread, self.last.intervals[i].drift[what]),
             context(TIME, 5, f),
-        ])
+        ]
+        d = self.difference(i, what, contexts[3:] if self.short else contexts)
         cell = expected + d
         seen.note(what, cell - (base if what == SUM else 0), d)
         usual.toward(cell - base, 3)
@@ -188,7 +191,7 @@ class Statistics:
         return unzigzag(self.spread(i * 6 + what, contexts))
 
     def spread(self, kind, contexts):
-        x = least_in(COARSE, self.c.byte(kind, contexts))
+        x = least_in(COARSE, self.byte(kind, contexts))
         return self.rest(x, shift_of(COARSE, x), 0)
 
     def in_cell(self, grid, cell, i, what):
@@ -202,24 +205,26 @@ class Statistics:
         return self.rest(x, shift, 0)
 
     def rest(self, x, begin, end):
-        for b in range(begin - 1, end - 1, -1):
+        plain = max(begin - end - 1, 0) if self.short else 0
+        for b in range(begin - 1, end + plain - 1, -1):
             x |= self.c.flag(context(REST, min(begin - b, 4))) << b
-        return x
+        return x | self.c.plain(plain) << end
 
 
 RUNFILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 
 
-def coded_statistics(data, shared):
+def coded_statistics(data, shared, short):
     """Returns nodes, groups, statistics and shares of the streams of a block."""
     need(struct.unpack("<Q", data[-8:])[0] == xxh64(data[:-8]) and data[0] == 13, "statistics block")
-    return Statistics(trained().begin(data[1:-8]), shared).streams
+    return Statistics(trained(short).begin(data[1:-8]), shared, short).streams
 
 
-def trained():
+def trained(short):
     """A coder that has learned the examples."""
-    with open(os.path.join(RUNFILE, "statistics.bin"), "rb") as f:
-        c = Coder(f.read(), 15)
+    name, bits = ("statistics_short.bin", 13) if short else ("statistics.bin", 15)
+    with open(os.path.join(RUNFILE, name), "rb") as f:
+        c = Coder(f.read(), bits)
     for _ in range(c.number(context(NUMBER, 6))):
-        Statistics(c, 0)
+        Statistics(c, 0, short)
     return c
