@@ -108,6 +108,9 @@ type Trace struct {
 
 // Open reads the processes of a run, several at a time, without statistics of their times.
 func Open(run *runfile.Run) (*Trace, error) {
+	if !Traced(run) { // of many ranks, reading them all to find that out takes long
+		return nil, ErrNoTimes
+	}
 	t := &Trace{byRank: map[int]*Process{}, End: math.MaxInt64}
 	first := analysis.FirstRanks(run.Procs)
 	opened := make([]*opened, len(run.Procs))
@@ -125,6 +128,16 @@ func Open(run *runfile.Run) (*Trace, error) {
 		return nil, ErrNoTimes
 	}
 	return t, nil
+}
+
+// Traced reports whether a run has the times of each call of a process.
+func Traced(run *runfile.Run) bool {
+	for i := range run.Procs {
+		if run.Traced(i) {
+			return true
+		}
+	}
+	return false
 }
 
 // opened is a process that was read, and what it adds to the trace.

@@ -75,9 +75,10 @@ func Write(dir string, job *export.Job) error {
 	if len(w.run.Meta.Command) > 0 {
 		w.name = fileName(filepath.Base(w.run.Meta.Command[0]))
 	}
-	if _, err := match.Open(w.run); err != nil {
-		return err
-	} else if !job.RawClock && !w.run.Corrected() {
+	if !match.Traced(w.run) {
+		return ErrNoTimes
+	}
+	if !job.RawClock && !w.run.Corrected() {
 		if err := clocks.Order(jobContext(job), w.run, nil, nil); err != nil {
 			return err
 		}
