@@ -12,12 +12,21 @@ const clock = (text) => {
   return [at.getHours(), at.getMinutes(), at.getSeconds()].map((n) => String(n).padStart(2, "0")).join(":");
 };
 
+// Pause ends all updates of a job's views, and begins them again.
+export function Pause({ pausing: { stopped, toggle } }) {
+  return (
+    <button type="button" aria-pressed={stopped} onClick={toggle} title={stopped ? "follow the job again" : "freeze the view"}>
+      {stopped ? "go on" : "pause"}
+    </button>
+  );
+}
+
 // Follow has the views in it ask again when all that they asked for was answered, and says
-// of when it is.
-export function Follow({ children }) {
+// of when it is, unless updates are paused: pausing is { stopped, toggle }.
+export function Follow({ pausing, children }) {
   const [turn, setTurn] = useState(0);
   const [shown, setShown] = useState({}); // at, error, pause of the last answer
-  const [stopped, setStopped] = useState(false);
+  const { stopped } = pausing;
   const open = useRef(0); // questions without an answer
   const noted = useRef();
   noted.current = (note) => {
@@ -38,9 +47,7 @@ export function Follow({ children }) {
     <Following.Provider value={following}>
       <p class="note so-far" data-turn={turn}>
         <b>Recorded so far{shown.at ? `, at ${clock(shown.at)}` : ""}</b>{" "}
-        <button type="button" aria-pressed={stopped} onClick={() => setStopped(!stopped)} title={stopped ? "follow the job again" : "freeze the view"}>
-          {stopped ? "go on" : "pause"}
-        </button>{" "}
+        <Pause pausing={pausing} />{" "}
         {shown.error ? `not up to date: ${shown.error.message}` : stopped ? "paused" : shown.pause ? `again ${seconds(shown.pause / 1000).replace(/\.\d+/, "")} after each answer` : ""}
       </p>
       {children}

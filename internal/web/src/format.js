@@ -138,3 +138,8 @@ export function shorten(text, most) {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
+// mpiName is the name and the version of an MPI library of what it says about itself.
+export function mpiName(text) {
+  const mpich = text.match(/^(\S+) Version:\s*(\S+)/);
+  return mpich ? `${mpich[1]} ${mpich[2]}` : shorten(text.split(",")[0].replace(/ v(?=\d)/, " "), 48);
+}

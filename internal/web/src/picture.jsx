@@ -3,6 +3,7 @@
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 
 const most = 8, least = 0.02;
+const legible = 0.6; // texts are then about 9 pixels high
 
 // Picture shows an SVG of nodes, which it is given as its child; whenever shown changes, all of it anew. click is called with the title of
 // a node, or nothing beside all.
@@ -46,7 +47,7 @@ function fit(box, image, view) {
   const wide = Math.min(1, box.clientWidth / size.width);
   const high = Math.max(240, Math.min(0.75 * innerHeight, size.height * wide + 8));
   box.style.height = `${high}px`;
-  view.zoom = Math.max(0.35, Math.min(wide, high / size.height));
+  view.zoom = Math.max(legible, Math.min(wide, high / size.height));
   if (size.height * view.zoom > high) view.zoom = Math.max(view.zoom, Math.min(wide, 0.8));
   const room = box.clientWidth - size.width * view.zoom;
   view.x = room >= 0 ? room / 2 : Math.min(0, Math.max(room, box.clientWidth / 2 - firstOf(image) * view.zoom));

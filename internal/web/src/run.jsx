@@ -1,6 +1,7 @@
 // One run, or one job that is being recorded: its name, its tabs, and the one that is
 // shown.
 
+import { useState } from "preact/hooks";
 import { address, useCurrent, useEvents, useStored } from "./data.js";
 import { Follow } from "./follow.jsx";
 import { command } from "./format.js";
@@ -63,6 +64,8 @@ function Stored({ id, tab, query }) {
 }
 
 function Job({ job, tab, query, reload }) {
+  const [stopped, setStopped] = useState(false);
+  const pausing = { stopped, toggle: () => setStopped(!stopped) };
   // The list says when the job is none any more; in the summary frames do. A browser has few
   // connections to a server, and a stream takes one.
   useEvents(tab === "summary" ? undefined : "v1/events", ["runs"], (data) => {
@@ -73,18 +76,18 @@ function Job({ job, tab, query, reload }) {
       <p class="command">{command(job.command)}</p>
       <Tabs id={job.name} tab={tab} list={tabs} query={query} />
       {tab === "where" && <Where id={job.name} query={query} live />}
-      {tab === "summary" && <Live id={job.name} job={job} query={query} ended={reload} />}
-      {tab !== "where" && <SoFar key={tab} id={job.name} tab={tab} query={query} />}
+      {tab === "summary" && <Live id={job.name} job={job} query={query} pausing={pausing} ended={reload} />}
+      {tab !== "where" && <SoFar key={tab} id={job.name} tab={tab} query={query} pausing={pausing} />}
     </>
   );
 }
 
 // SoFar shows a view of what is recorded so far.
-function SoFar({ id, tab, query }) {
+function SoFar({ id, tab, query, pausing }) {
   const View = views[tab];
   if (!View) return <p class="problem">{`there is no view ${tab}`}</p>;
   return (
-    <Follow>
+    <Follow pausing={pausing}>
       <Recorded id={id} View={View} tab={tab} query={query} />
     </Follow>
   );

@@ -28,7 +28,8 @@ const views = [
   ["#/runs/faults/where", ".table, .note"],
 ];
 
-async function findings(page) {
+// findings are what axe-core finds in what a page shows.
+export async function findings(page) {
   await page.tab.evaluate(readFileSync(join(page.config.modules, "axe-core", "axe.min.js"), "utf8")); // not as a script of the page: it may have none
   return page.tab.evaluate(async () => {
     const { violations } = await globalThis.axe.run(document, { resultTypes: ["violations"] });

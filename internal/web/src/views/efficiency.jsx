@@ -33,7 +33,7 @@ function Shown({ run }) {
         <>
           <h2>Over time</h2>
           <Stack
-            label="time of all ranks over the time of the run" text={nanos} of={["computation", "mpi"]} names={{ mpi: "in MPI" }}
+            label="time of all ranks over the time of the run" text={nanos} of={["computation", "mpi"]} names={{ mpi: "in MPI, with MPI_Init and MPI_Finalize" }}
             columns={run.windows.map((w) => ({ label: nanos(w.begin), parts: { computation: w.useful, mpi: Math.max(0, w.time * run.ranks - w.useful) } }))}
           />
         </>

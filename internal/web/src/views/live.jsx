@@ -1,7 +1,8 @@
-// A job that goes on: what its ranks are doing, again each second.
+// A job that goes on: what its ranks are doing, again each second, unless updates are paused.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { address, parse, useCurrent, useEvents } from "../data.js";
+import { Pause } from "../follow.jsx";
 import { grouped, percent, plural, rate, seconds } from "../format.js";
 import { Facts, Note, Search } from "../parts.jsx";
 import { Table, textFilter } from "../table.jsx";
@@ -9,11 +10,11 @@ import { JobState } from "./where.jsx";
 
 const lookEvery = 5000; // ms between roll-calls
 
-export function Live({ id, job, query, ended }) {
+export function Live({ id, job, query, pausing, ended }) {
   const [frame, setFrame] = useState();
   const [over, setOver] = useState(false);
   const open = useEvents(over ? undefined : address(id, "live"), ["frame", "end"], (data, kind) => {
-    if (kind === "frame") return setFrame(parse(data));
+    if (kind === "frame") return (!pausing.stopped || !frame) && setFrame(parse(data));
     setOver(true);
     ended();
   });
@@ -21,10 +22,11 @@ export function Live({ id, job, query, ended }) {
   return (
     <div data-ready={frame ? "live" : undefined}>
       <p class="note">
-        <span class={open ? "dot on" : "dot"} />{" "}
-        {over ? "the job has ended; it is being stored" : open ? "live" : `not connected; ${grouped(job.running)} of ${plural(job.processes, "rank")} running`}
+        <span class={open && !pausing.stopped ? "dot on" : "dot"} />{" "}
+        {over ? "the job has ended; it is being stored" : pausing.stopped ? "paused" : open ? "live" : `not connected; ${grouped(job.running)} of ${plural(job.processes, "rank")} running`}{" "}
+        {!over && <Pause pausing={pausing} />}
       </p>
-      {!over && <Now id={id} />}
+      {!over && <Now id={id} stopped={pausing.stopped} />}
       {frame && <Frame frame={frame} query={query} />}
     </div>
   );
@@ -43,12 +45,13 @@ function useReload(over, reload) {
 
 // Now polls the job's state: which calls its ranks are in, whom they wait for, and whether the job
 // cannot go on.
-function Now({ id }) {
+function Now({ id, stopped }) {
   const where = useCurrent(address(id, "where", { groups: true }));
   useEffect(() => {
+    if (stopped) return;
     const t = setTimeout(where.reload, lookEvery);
     return () => clearTimeout(t);
-  }, [where.data, where.error]);
+  }, [where.data, where.error, stopped]);
   if (!where.data) return null;
   return (
     <div data-ready="now">
@@ -77,7 +80,7 @@ function Frame({ frame, query }) {
         <Search value={query.q} label="filter ranks and callsites" />
       </div>
       <Table
-        name="live-ranks" caption="ranks" rows={frame.ranks} matches={textFilter(query.q, (r) => `${r.rank} ${r.op ?? ""} ${r.last ?? ""} ${r.site ?? ""} ${r.host}`)}
+        name="live-ranks" caption="ranks now" rows={frame.ranks} matches={textFilter(query.q, (r) => `${r.rank} ${r.op ?? ""} ${r.last ?? ""} ${r.site ?? ""} ${r.host}`)}
         columns={[
           { head: "rank", right: true, value: (r) => r.rank, text: (r) => String(r.rank) },
           { head: "events", right: true, value: (r) => r.events, text: (r) => grouped(r.events) },
@@ -92,7 +95,7 @@ function Frame({ frame, query }) {
       {frame.callsites.length === 0 && <Note>No calls returned since the last update.</Note>}
       {frame.callsites.length > 0 && (
         <Table
-          name="live-calls" caption="callsites" rows={frame.callsites} matches={textFilter(query.q, (c) => `${c.op} ${c.site}`)}
+          name="live-calls" caption="callsites since the last update" rows={frame.callsites} matches={textFilter(query.q, (c) => `${c.op} ${c.site}`)}
           columns={[
             { head: "callsite", value: (c) => c.site, text: (c) => c.site },
             { head: "procedure", value: (c) => c.op, text: (c) => c.op },

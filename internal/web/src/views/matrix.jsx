@@ -201,9 +201,9 @@ function cellText(matrix, at) {
 }
 
 function Scale({ range, scale, write, dark }) {
-  const parts = [1, 0.75, 0.5, 0.25, 0];
+  const parts = range.least === range.most ? [1] : [1, 0.75, 0.5, 0.25, 0];
   const value = (p) => {
-    if (range.least === range.most) return range.most;
+    if (parts.length === 1) return range.most;
     return scale === "linear" ? Math.round(p * range.most) : Math.round(Math.exp(Math.log(range.least) + p * (Math.log(range.most) - Math.log(range.least))));
   };
   return (

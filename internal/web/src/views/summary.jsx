@@ -1,7 +1,7 @@
 // What a run is, and where its time went.
 
 import { address, useStored } from "../data.js";
-import { bytes, grouped, moment, nanos, percent, plural, seconds, shorten, timesText } from "../format.js";
+import { bytes, grouped, moment, mpiName, nanos, percent, plural, seconds, timesText } from "../format.js";
 import { Facts, Note, Search, Wait } from "../parts.jsx";
 import { Table, textFilter } from "../table.jsx";
 import { opColumn, ranksColumn, rowColumns, siteColumn } from "./columns.jsx";
@@ -39,7 +39,7 @@ function Who({ run }) {
         ["exit status", run.status || undefined],
         ["program", programs.slice(0, 3).join("; ")],
         ["hosts", run.hosts.length > 4 ? `${grouped(run.hosts.length)}: ${run.hosts.slice(0, 3).join(", ")} …` : run.hosts.join(", ")],
-        ["MPI", run.mpi?.map((m) => shorten(m.split(",")[0], 48)).join("; ")],
+        ["MPI", run.mpi?.map(mpiName).join("; ")],
       ]}
     />
   );

@@ -66,10 +66,10 @@ function Overview({ whatif }) {
       <Table
         name="gains" caption="what would shorten the run most" rows={rows} open={(r) => r.set && change({ ...Object.fromEntries(asks.map((a) => [a, ""])), ...r.set })}
         columns={[
+          { head: "if", value: (r) => r.what, text: (r) => r.what, most: 100 },
           { head: "time", right: true, value: (r) => r.then.time, text: (r) => nanos(r.then.time) },
           { head: "change", right: true, value: (r) => r.then.time, text: (r) => gain(r.then, recorded), bar: (r) => Math.max(0, 1 - r.then.time / recorded.time) },
           { head: "on critical path", right: true, value: (r) => r.on ?? -1, text: (r) => (r.on === undefined ? "-" : nanos(r.on)) },
-          { head: "if", value: (r) => r.what, text: (r) => r.what, most: 100 },
         ]}
       />
       <Note>
