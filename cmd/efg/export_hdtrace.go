@@ -13,6 +13,7 @@ var exportHDTrace = exportFormat{
 	writeDir: writeHDTrace,
 	owned:    hdtrace.Owns,
 	times:    true,
+	what:     []string{hdtrace.Attributes, hdtrace.Requests},
 }
 
 func writeHDTrace(dir string, job *export.Job) error {

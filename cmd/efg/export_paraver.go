@@ -13,6 +13,7 @@ var exportParaver = exportFormat{
 	writeDir: writeParaver,
 	owned:    paraver.Owns,
 	times:    true,
+	what:     []string{paraver.States, paraver.Calls, paraver.Messages},
 }
 
 func writeParaver(dir string, job *export.Job) error {

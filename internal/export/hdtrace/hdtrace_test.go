@@ -271,7 +271,8 @@ func TestRequests(t *testing.T) {
 	s.Rank(0).Call(10, 20, "MPI_Send", message("dest", 1))
 	q := s.Rank(1).Call(0, 5, "MPI_Irecv", message("source", 0))
 	s.Rank(1).Call(6, 40, "MPI_Wait", testrun.Args{"request": q})
-	p := readProject(t, write(t, s.Run(), &export.Job{RawClock: true}))
+	run := s.Run()
+	p := readProject(t, write(t, run, &export.Job{RawClock: true}))
 	receive, wait := &p.traces[[2]int{1, 0}].Children[0], &p.traces[[2]int{1, 0}].Children[1]
 	rid, ok := receive.get("rid")
 	if got, _ := wait.child("For").get("rid"); !ok || got != rid {
@@ -282,5 +283,13 @@ func TestRequests(t *testing.T) {
 		if got, _ := send.get(name); got != want {
 			t.Errorf("%s is %q, want %s", name, got, want)
 		}
+	}
+	attributes := readProject(t, write(t, run, &export.Job{RawClock: true, What: []string{Attributes}})).traces[[2]int{1, 0}].Children
+	if fmt.Sprint(attributes[0]) != fmt.Sprint(*receive) || len(attributes[1].Children) > 0 {
+		t.Errorf("attributes: %v", attributes)
+	}
+	requests := readProject(t, write(t, run, &export.Job{RawClock: true, What: []string{Requests}})).traces[[2]int{1, 0}].Children
+	if len(requests[0].Attrs) != 2 || fmt.Sprint(requests[1].Children) != fmt.Sprint(wait.Children) {
+		t.Errorf("requests: %v", requests)
 	}
 }

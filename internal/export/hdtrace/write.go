@@ -31,6 +31,12 @@ var ErrNoTimes = match.ErrNoTimes
 
 const extension = ".trc"
 
+// Parts of a trace besides calls and their times, see export.Job: without any, all are written.
+const (
+	Attributes = "attributes"
+	Requests   = "requests" // that calls are given
+)
+
 // writer writes a run.
 type writer struct {
 	job   *export.Job
@@ -100,6 +106,11 @@ func Write(dir string, job *export.Job) error {
 		job.Note(fmt.Sprintf("left out: %d calls inside calls", w.inner))
 	}
 	return w.describe()
+}
+
+// wants reports whether a part is written.
+func (w *writer) wants(part string) bool {
+	return len(w.job.What) == 0 || slices.Contains(w.job.What, part)
 }
 
 // fileName is a part of the name of a file: an underscore separates those.
@@ -214,6 +225,9 @@ func (p *process) element(b []byte, stream int, e *reconstruct.Event, start, end
 	b = append(append(b, '<'), name...)
 	c := call{process: p, stream: stream, event: e, proc: e.Proc(), roles: &e.Proc().Roles, rid: p.request(e)}
 	for _, attribute := range logged[name] {
+		if !p.wants(Attributes) {
+			break
+		}
 		if value, ok := c.attribute(attribute); ok {
 			b = append(b, ' ')
 			b = append(append(append(append(b, attribute...), "='"...), escaped(value)...), '\'')
@@ -221,7 +235,7 @@ func (p *process) element(b []byte, stream int, e *reconstruct.Event, start, end
 	}
 	b = p.appendTime(p.appendTime(b, "time", start), "end", end)
 	awaited := c.awaited()
-	if len(awaited) == 0 {
+	if len(awaited) == 0 || !p.wants(Requests) {
 		return append(b, " />\n"...)
 	}
 	b = append(b, " >\n"...)

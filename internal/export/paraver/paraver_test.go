@@ -169,8 +169,29 @@ func TestTrace(t *testing.T) {
 				t.Errorf("%v: %d events of 15 calls", key, len(list))
 			}
 		}
+		p.compareParts(t, r.Run)
 		parse(t, write(t, r.Run, &export.Job{}), 0) // corrects the times of the run
 	})
+}
+
+// compareParts checks that parts are those of the whole trace, and nothing else.
+func (p *parsed) compareParts(t *testing.T, run *runfile.Run) {
+	t.Helper()
+	for _, part := range []string{States, Calls, Messages} {
+		got := parse(t, write(t, run, &export.Job{RawClock: true, What: []string{part}}), 2000)
+		want := parsed{}
+		switch part {
+		case States:
+			want.states = p.states
+		case Calls:
+			want.events = p.events
+		case Messages:
+			want.sent = p.sent
+		}
+		if fmt.Sprint(got.states, got.events, got.sent) != fmt.Sprint(want.states, want.events, want.sent) {
+			t.Errorf("--what %s: not this part of the trace", part)
+		}
+	}
 }
 
 func (p *parsed) compareCalls(t *testing.T, run *runfile.Run) {

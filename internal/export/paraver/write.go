@@ -30,6 +30,13 @@ import (
 // Name is the name of the files without their extensions.
 const Name = "trace"
 
+// Parts of a trace, see export.Job: without any, all are written.
+const (
+	States   = "states"
+	Calls    = "calls"
+	Messages = "messages"
+)
+
 // ErrNoTimes: a trace is made of times.
 var ErrNoTimes = match.ErrNoTimes
 
@@ -74,13 +81,20 @@ func Write(dir string, job *export.Job) (err error) {
 	if err := w.calls(); err != nil {
 		return err
 	}
-	if err := w.messages(); err != nil {
-		return err
+	if w.wants(Messages) {
+		if err := w.messages(); err != nil {
+			return err
+		}
 	}
 	if w.inner > 0 && job.Note != nil {
 		job.Note(fmt.Sprintf("left out: %d calls inside calls", w.inner))
 	}
 	return errors.Join(w.file(dir, ".prv", w.records), w.file(dir, ".pcf", w.labels), w.file(dir, ".row", w.names))
+}
+
+// wants reports whether a part is written.
+func (w *writer) wants(part string) bool {
+	return len(w.job.What) == 0 || slices.Contains(w.job.What, part)
 }
 
 func (w *writer) context() context.Context {
@@ -205,12 +219,18 @@ func (w *writer) selected(seq uint64, start, end int64) bool {
 
 // state adds a state.
 func (w *writer) state(t *thread, from, to int64, state int) error {
+	if !w.wants(States) {
+		return nil
+	}
 	w.line = fmt.Appendf(w.line[:0], "1:%d:1:%d:%d:%d:%d:%d\n", t.cpu, t.task, t.number, from, to, state)
 	return w.sorter.add(from, w.line)
 }
 
 // call adds the events of a call.
 func (w *writer) call(t *thread, facts *analysis.Process, e *reconstruct.Event, start, end int64) error {
+	if !w.wants(Calls) {
+		return nil
+	}
 	p := e.Proc()
 	w.used[p] = true
 	w.line = fmt.Appendf(w.line[:0], "2:%d:1:%d:%d:%d:%d:%d", t.cpu, t.task, t.number, start, typeOf(p), valueOf(p))
