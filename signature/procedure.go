@@ -159,6 +159,9 @@ func (q *Param) InSmall() bool { return !q.Kind.Integer() || q.Small != NoType }
 // FileName reports whether the parameter names a file.
 func (q *Param) FileName() bool { return q.Kind == Str && q.Name == "filename" }
 
+// PortName reports whether a parameter is the name of a port.
+func (q *Param) PortName() bool { return (q.Kind == Str || q.Kind == StrOut) && q.Name == "port_name" }
+
 // Command reports whether a parameter names programs that the call starts.
 func (q *Param) Command() bool {
 	return q.Kind == Str && (q.Name == "command" || q.Name == "array_of_commands")

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -35,12 +36,13 @@ type scratchFile struct {
 // scratchFiles are the files of a program.
 type scratchFiles struct {
 	list   []scratchFile
-	number map[string]uint64 // by recorded name
+	number map[string]uint64       // by recorded name
+	port   map[*efg.Process]uint64 // by the process that opens a port
 }
 
 // numberFiles numbers the names of files, those of all processes together.
-func numberFiles(worlds []*world) *scratchFiles {
-	f := &scratchFiles{number: map[string]uint64{}}
+func numberFiles(worlds []*world) (*scratchFiles, error) {
+	f := &scratchFiles{number: map[string]uint64{}, port: map[*efg.Process]uint64{}}
 	for k, w := range worlds {
 		for _, p := range w.procs {
 			owner := p.rank
@@ -48,9 +50,19 @@ func numberFiles(worlds []*world) *scratchFiles {
 				owner = 0
 			}
 			f.numberOf(p, owner)
+			if err := f.numberPorts(p, owner); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return f
+	for _, w := range worlds {
+		for _, p := range w.procs {
+			if err := f.checkPorts(p); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return f, nil
 }
 
 // numberOf numbers the names of files that a process uses.
@@ -122,6 +134,12 @@ func (e *emitter) prepares() bool {
 func (e *emitter) scratchFiles(out *bytes.Buffer) {
 	if e.needs["scratch_path"] {
 		out.WriteString(support("scratch.c"))
+	}
+	if e.needs["ports"] {
+		out.WriteString(support("ports.c", "PREFIX", scratchPrefix, "FILES", strconv.Itoa(len(e.world.files.list))))
+	}
+	if e.needs["opened"] {
+		out.WriteString(support("opened.c", "PREFIX", scratchPrefix))
 	}
 	if e.needs["starts"] {
 		out.WriteString(support("command.c", "PREFIX", worldPrefix))

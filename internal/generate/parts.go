@@ -2,6 +2,7 @@ package generate
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -21,7 +22,13 @@ func program(w *worldProgram, opt *Options) ([]byte, error) {
 		}
 	}
 	if w.files == nil {
-		w.files = numberFiles([]*world{{procs: procs}})
+		var err error
+		if w.files, err = numberFiles([]*world{{procs: procs}}); err != nil {
+			return nil, err
+		}
+		if place != nil && len(w.files.port) > 0 {
+			return nil, errors.New("MPI_Open_port: which of other ranks connect is unknown")
+		}
 	}
 	shortest := []byte(nil)
 	try := func(procs []*process, shared bool) (classes int) {

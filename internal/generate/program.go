@@ -173,7 +173,7 @@ func (e *emitter) head(out *bytes.Buffer) {
 	fmt.Fprintf(out, "/* The MPI calls of %s, on %d ranks%s. Written by efg generate. */\n", strings.ReplaceAll(literal(e.opt.Source), "*/", ""), e.ranks, e.recorded)
 	if e.world.attached > 0 {
 		out.WriteString("#define _DEFAULT_SOURCE\n")
-	} else if e.opt.ComputeWith == Sleep && e.needs["compute"] || e.needs["starts"] || e.dispatches() {
+	} else if e.opt.ComputeWith == Sleep && e.needs["compute"] || e.needsAny("starts", "ports", "opened") || e.dispatches() {
 		out.WriteString("#define _POSIX_C_SOURCE 200809L\n")
 	}
 	if e.removed() {
@@ -192,13 +192,13 @@ func (e *emitter) head(out *bytes.Buffer) {
 	if e.dispatches() {
 		out.WriteString("#include <string.h>\n")
 	}
-	if e.needs["starts"] {
+	if e.needsAny("starts", "opened") {
 		out.WriteString("#include <unistd.h>\n")
 	}
 	if e.world.attached > 0 {
 		out.WriteString("#include <sys/mman.h>\n")
 	}
-	if e.opt.ComputeWith == Sleep && e.needs["compute"] {
+	if e.opt.ComputeWith == Sleep && e.needs["compute"] || e.needs["ports"] {
 		out.WriteString("#include <time.h>\n")
 	}
 	if e.removed() || e.deprecated() {

@@ -6,13 +6,6 @@ import "github.com/efg-tools/efg/signature"
 // docs/replay.md lists them.
 var refused = map[string]string{
 	"MPI_Abort":                   "the program ends there, with processes in any state",
-	"MPI_Comm_accept":             "the name of a port is new in each run",
-	"MPI_Comm_connect":            "the name of a port is new in each run",
-	"MPI_Open_port":               "the name of a port is new in each run",
-	"MPI_Close_port":              "the name of a port is new in each run",
-	"MPI_Publish_name":            "the name of a port is new in each run",
-	"MPI_Unpublish_name":          "the name of a port is new in each run",
-	"MPI_Lookup_name":             "the name of a port is new in each run",
 	"MPI_Comm_join":               "the socket is one of the program's own",
 	"MPI_Register_datarep":        "its conversion functions are the program's own",
 	"MPIX_Comm_revoke":            "failures of processes are not reproduced",

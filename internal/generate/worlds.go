@@ -66,7 +66,10 @@ func programs(worlds []*world, starts []start, attached int64, opt *Options) ([]
 		text, err := program(&worldProgram{world: worlds[0], attached: attached}, opt)
 		return [][]byte{text}, err
 	}
-	files := numberFiles(worlds)
+	files, err := numberFiles(worlds)
+	if err != nil {
+		return nil, err
+	}
 	texts := [][]byte{nil}
 	for k := len(worlds) - 1; k >= 0; k-- { // those that a world starts come before it
 		w := worlds[k]

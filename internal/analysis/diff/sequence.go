@@ -21,6 +21,7 @@ type Sequences struct {
 
 	files    pairs // names of files of which one is that of a generated program
 	attached distances
+	ports    pairs // names of ports
 }
 
 // SequenceDifference is the first difference of a thread.
@@ -37,7 +38,7 @@ func (s *Sequences) Equal() bool { return len(s.First) == 0 }
 // NewSequences compares all events of two runs. sites: callsites, and the language of calls, are
 // compared, too. It calls progress with the number of processes compared so far.
 func NewSequences(a, b *runfile.Run, sites bool, progress func(done uint64)) (*Sequences, error) {
-	s := &Sequences{Ranks: [2]int{len(a.Procs), len(b.Procs)}, files: newPairs(), attached: distances{}}
+	s := &Sequences{Ranks: [2]int{len(a.Procs), len(b.Procs)}, files: newPairs(), attached: distances{}, ports: newPairs()}
 	var runs [2]*reconstruct.Run
 	for k, r := range []*runfile.Run{a, b} {
 		var err error
@@ -70,7 +71,7 @@ func (s *Sequences) process(runs [2]*reconstruct.Run, i int, sites bool) error {
 		s.Threads[k] += procs[k].Streams()
 		most = max(most, procs[k].Streams())
 	}
-	c := newSequenceComparer(sites, s.files, s.attached)
+	c := newSequenceComparer(sites, s)
 	for k, p := range procs {
 		c.scratch[k] = names(p.Data(), generate.IsScratch)
 		c.worlds[k] = names(p.Data(), generate.IsWorld)
@@ -166,10 +167,11 @@ type sequenceComparer struct {
 	// dynamic are the families of dynamic windows.
 	dynamic  [2]map[uint64]bool
 	attached distances
+	ports    pairs
 }
 
-func newSequenceComparer(sites bool, files pairs, attached distances) *sequenceComparer {
-	return &sequenceComparer{sites: sites, attached: attached, made: [2]map[uint64]uint64{{}, {}}, ops: newPairs(), files: files, opened: newPairs()}
+func newSequenceComparer(sites bool, s *Sequences) *sequenceComparer {
+	return &sequenceComparer{sites: sites, attached: s.attached, ports: s.ports, made: [2]map[uint64]uint64{{}, {}}, ops: newPairs(), files: s.files, opened: newPairs()}
 }
 
 // names are the strings of a process that are names of a generated program.
@@ -225,6 +227,9 @@ func (c *sequenceComparer) equal(e [2]*reconstruct.Event, p *signature.Proc, i i
 	}
 	if i == p.Roles.TargetDisp && c.addresses(e, p) {
 		return c.attached.same(e, p)
+	}
+	if a, b := e[0].Word(i), e[1].Word(i); q.PortName() && !signature.IsConst(a) && !signature.IsConst(b) {
+		return c.ports.join(a, b)
 	}
 	same := c.same
 	if q.Command() {
