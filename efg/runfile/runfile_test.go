@@ -339,7 +339,7 @@ func TestOpenRunErrors(t *testing.T) {
 	newer := bytes.Clone(good)
 	newer[8] = runVersion + 1
 	features := bytes.Clone(good)
-	features[8], features[13] = runVersion, 0x80
+	features[8], features[15] = runVersion, 0x80
 	for _, c := range []struct {
 		name string
 		data []byte
