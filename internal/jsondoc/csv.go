@@ -141,7 +141,8 @@ func eachColumn(typ reflect.Type, yield func(member)) {
 	})
 }
 
-// eachMember yields the members of an object, and of objects within it, that are not objects.
+// eachMember yields the members of an object, and of objects within it, that are not objects. An object within one
+// of its own type has none: there could be any number of them inside each other.
 func eachMember(typ reflect.Type, index []int, prefix string, yield func(member)) {
 	for i := range typ.NumField() {
 		f := typ.Field(i)
@@ -152,6 +153,7 @@ func eachMember(typ reflect.Type, index []int, prefix string, yield func(member)
 		at := append(append([]int{}, index...), i)
 		inner, isObject := objectOf(f.Type)
 		switch {
+		case isObject && inner == typ:
 		case isObject && f.Anonymous && name == "":
 			eachMember(inner, at, prefix, yield)
 		case isObject:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -103,5 +104,19 @@ func TestDocumentTables(t *testing.T) {
 		if got := csvText(t, c.doc, c.table); len(got) != 1 || len(got[0]) < 2 {
 			t.Errorf("%T, table %s: %q", c.doc, c.table, got)
 		}
+	}
+}
+
+type csvChain struct {
+	Op    string    `json:"op"`
+	Inner *csvChain `json:"inner"`
+}
+
+// An object within one of its own type has no columns.
+func TestColumnsOfChains(t *testing.T) {
+	var names []string
+	eachColumn(reflect.TypeFor[csvChain](), func(m member) { names = append(names, m.name) })
+	if !slices.Equal(names, []string{"op"}) {
+		t.Errorf("columns %v", names)
 	}
 }

@@ -41,6 +41,7 @@ type association struct {
 var traceClass = class{name: "MPITrace", parent: "Trace", attrs: []attribute{
 	{"efg.version", domInt}, {"efg.tool", domString}, {"efg.command", domSeq}, {"efg.launcher", domSeq}, {"efg.status", domInt}, {"efg.status_unknown", domBool}, {"efg.time", domString},
 	{"efg.polls", domString}, {"efg.queries", domBool}, {"efg.buffers", domBool}, {"efg.callpath", domInt},
+	{"efg.forks", domSeq}, {"efg.energy", domSeq}, {"efg.processors", domSeq},
 }}
 
 var classes = []class{

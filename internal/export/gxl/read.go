@@ -290,6 +290,7 @@ func (r *reader) meta(o *object) error {
 		Started: f.int("StartTime", 64, -1<<63), Ended: f.int("EndTime", 64, -1<<63),
 		Time: f.text("efg.time"), Polls: f.text("efg.polls"), Queries: f.bool("efg.queries"), Buffers: f.bool("efg.buffers"),
 		CallPath: int(f.int("efg.callpath", 16, 0)),
+		Forks:    f.list("efg.forks"), Energy: f.list("efg.energy"), Processors: f.list("efg.processors"),
 	}
 	if f.err != nil {
 		return r.errorf("trace: %w", f.err)

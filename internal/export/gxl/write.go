@@ -106,6 +106,7 @@ func (w *writer) begin(sites []runfile.Site) {
 	if m.CallPath > 0 {
 		p.int("efg.callpath", int64(m.CallPath))
 	}
+	w.machines(&m)
 	p.raw("\n")
 	p.node("scenario", "Scenario")
 	p.text("desc", strings.Join(m.Command, " "))
@@ -125,6 +126,18 @@ func (w *writer) begin(sites []runfile.Site) {
 		}
 		w.ranks[info.Rank] = true
 		w.processNode(n, i, hosts[info.Host])
+	}
+}
+
+// machines writes what is known of the machines, and of processes that were not recorded.
+func (w *writer) machines(m *runfile.Meta) {
+	for _, x := range []struct {
+		name string
+		list []string
+	}{{"efg.forks", m.Forks}, {"efg.energy", m.Energy}, {"efg.processors", m.Processors}} {
+		if len(x.list) > 0 {
+			w.p.list(x.name, x.list)
+		}
 	}
 }
 
