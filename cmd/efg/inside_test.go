@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +22,19 @@ func TestKilledInsideCall(t *testing.T) {
 				t.Fatal(errOut)
 			}
 			throughText(t, file)
+			for _, format := range []string{"mtf", "gxl"} {
+				again := filepath.Join(t.TempDir(), format)
+				for _, args := range [][]string{{"export", file, "--format", format, "-o", again + ".out"}, {"import", again + ".out", "-o", again + ".efg"}} {
+					if _, errOut, status := efgRun(t, nil, args...); status != 0 {
+						t.Fatalf("efg %q: status %d: %s", args, status, errOut)
+					}
+				}
+				want, err1 := os.ReadFile(file)
+				got, err2 := os.ReadFile(again + ".efg")
+				if err1 != nil || err2 != nil || !bytes.Equal(got, want) {
+					t.Errorf("%s makes %d other bytes, not %d (%v, %v)", format, len(got), len(want), err1, err2)
+				}
+			}
 			out, _, _ := efgRun(t, nil, "info", file, "--json")
 			var info jsondoc.Info
 			if err := json.Unmarshal([]byte(out), &info); err != nil {

@@ -161,12 +161,18 @@ func (t *Thread) addTimes(node int, c *Call) {
 }
 
 // Enter says that the thread was in a call when its recording ended, since some ns after the run
-// began; 0: it is not known.
+// began; 0: it is not known. Of calls inside each other, each is said to be in progress, in any order.
 func (t *Thread) Enter(in efg.Input, since uint64) {
 	for _, v := range in.Vecs {
 		t.process.defs.Add(efg.Def{Kind: efg.DefVec, Word: in.Words[v.Word], Words: v.Elems})
 	}
-	t.pending = efg.NewPending(in.Words, since)
+	call := efg.NewPending(in.Words, since)
+	depth := func(c *efg.Pending) int { return signature.Header(c.Words[0]).Depth() }
+	if t.pending == nil || depth(call) < depth(t.pending) {
+		call.Inner, t.pending = t.pending, call
+		return
+	}
+	t.pending.Inside(call)
 }
 
 // Finish returns the process, whose threads have the numbers in the order of which their streams

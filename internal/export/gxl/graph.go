@@ -107,6 +107,7 @@ func (r *reader) stream(o *object) error {
 	}
 	if o.find("entered") != nil {
 		head.Pending = &efg.Pending{Words: f.words("entered"), Since: f.uint("since", 64)}
+		head.Pending.Inner = f.inside()
 	}
 	if f.err != nil {
 		return f.err

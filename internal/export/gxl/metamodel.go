@@ -118,7 +118,7 @@ var classes = []class{
 	}},
 	{name: "efg.Stream", attrs: []attribute{
 		{"thread", domInt}, {"events", domInt}, {"end", domString}, {"dropped", domInt}, {"hash", domString},
-		{"error", domInt}, {"bound", domInt}, {"begin", domInt}, {"entered", domSeq}, {"since", domInt},
+		{"error", domInt}, {"bound", domInt}, {"begin", domInt}, {"untimed", domInt}, {"entered", domSeq}, {"since", domInt}, {"inside", domSeq},
 	}},
 	{name: "efg.Signature", attrs: []attribute{
 		{"operation", domString}, {"place", domString}, {"words", domSeq}, {"counted", domInt},

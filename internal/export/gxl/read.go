@@ -265,18 +265,41 @@ func (f *fields) word(name string) uint64 {
 
 // words reads a list of words.
 func (f *fields) words(name string) []uint64 {
-	list := f.list(name)
-	words := make([]uint64, len(list))
-	for i, s := range list {
-		var err error
-		if words[i], err = text.ParseWord(s); err != nil && f.err == nil {
-			f.err = fmt.Errorf("attribute %s: %w", name, err)
-		}
-	}
-	if len(words) == 0 {
-		return nil
+	words, err := parseWords(f.list(name))
+	if err != nil && f.err == nil {
+		f.err = fmt.Errorf("attribute %s: %w", name, err)
 	}
 	return words
+}
+
+func parseWords(list []string) (words []uint64, err error) {
+	for _, s := range list {
+		w, err := text.ParseWord(s)
+		if err != nil {
+			return nil, err
+		}
+		words = append(words, w)
+	}
+	return words, nil
+}
+
+// inside reads the calls in progress inside another one.
+func (f *fields) inside() *efg.Pending {
+	var outermost *efg.Pending
+	inner := &outermost
+	for _, s := range f.list("inside") {
+		c := &efg.Pending{}
+		since, words, _ := strings.Cut(s, " ")
+		var err error
+		if c.Since, err = strconv.ParseUint(since, 10, 64); err == nil {
+			c.Words, err = parseWords(strings.Fields(words))
+		}
+		if err != nil && f.err == nil {
+			f.err = fmt.Errorf("attribute inside: %w", err)
+		}
+		*inner, inner = c, &c.Inner
+	}
+	return outermost
 }
 
 // meta reads the metadata of the run.

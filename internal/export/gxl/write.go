@@ -276,6 +276,14 @@ func signatureTexts(words []uint64) []string {
 	return list
 }
 
+// insideTexts describes the calls in progress inside another one: of each since when, and its words.
+func insideTexts(inner *efg.Pending) (list []string) {
+	for _, c := range inner.Calls() {
+		list = append(list, fmt.Sprintf("%d %s", c.Since, strings.Join(signatureTexts(c.Words), " ")))
+	}
+	return list
+}
+
 // stream writes a stream's signatures and its events.
 func (w *writer) stream(j int, s *efg.Stream, hash bool) error {
 	p := &w.p
@@ -304,6 +312,9 @@ func (w *writer) stream(j int, s *efg.Stream, hash bool) error {
 	if s.Pending != nil {
 		p.list("entered", signatureTexts(s.Pending.Words))
 		p.uint("since", s.Pending.Since)
+		if inner := s.Pending.Inner; inner != nil {
+			p.list("inside", insideTexts(inner))
+		}
 	}
 	p.endNode()
 	for k := range s.Nodes {

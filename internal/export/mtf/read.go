@@ -151,7 +151,7 @@ func (r *reader) take() {
 const maxMeta = 1 << 20
 
 func (r *reader) metadata() {
-	if r.version = r.uint(); r.err == nil && r.version > timesVersion {
+	if r.version = r.uint(); r.err == nil && r.version > innerVersion {
 		r.fail(fmt.Errorf("written by a newer version of efg: form %d", r.version))
 		return
 	}

@@ -12,11 +12,12 @@ import (
 // magic begins every file; the rest is compressed.
 const magic = "\x89MTF\r\n\x1a\n"
 
-// version is the version of the form. Files without calls in progress have plainVersion.
+// The versions of the form. Files have the lowest one that they need.
 const (
 	plainVersion = 1
 	callsVersion = 2 // there are calls in progress
-	timesVersion = 3 // there are the times of each event; processes have anchors
+	timesVersion = 3 // there are the times of each event; processes have anchors, in all later versions, too
+	innerVersion = 4 // there are calls in progress inside others
 )
 
 // kind is the kind of a record: a class of the metamodel, or a part of one that can be shared.

@@ -54,24 +54,37 @@ func (r *reader) stream(p *efg.Process, words *words, defs *efg.Definitions) {
 	p.Streams = append(p.Streams, *s)
 }
 
-// pending reads a call in progress: its class, and since when.
+// pending reads the calls in progress, the outermost first: of each its class, and since when.
 func (r *reader) pending(words *words) *efg.Pending {
-	v := r.short(2)
-	if r.err == nil && v[0] >= uint64(len(r.classes)) {
-		r.fail(fmt.Errorf("a call of class %d of %d", v[0], len(r.classes)))
+	calls := 1
+	if n := r.list(); r.version >= innerVersion && n >= 2 && n%2 == 0 && n <= 2*efg.MaxPending {
+		calls = n / 2
+	} else if r.err == nil && n != 2 {
+		r.fail(fmt.Errorf("calls in progress of %d numbers", n))
 	}
+	var outermost *efg.Pending
+	for inner := &outermost; calls > 0 && r.err == nil; calls-- {
+		*inner = r.callInProgress(words)
+		inner = &(*inner).Inner
+	}
+	return outermost
+}
+
+// callInProgress reads a call in progress. Its words are not valid if that fails.
+func (r *reader) callInProgress(words *words) *efg.Pending {
+	class, since := r.number("class", uint64(len(r.classes))), r.uint()
 	if r.err != nil {
-		return nil
+		return &efg.Pending{}
 	}
 	var n efg.Node
-	err := r.words(&n, &r.classes[v[0]], words)
+	err := r.words(&n, &r.classes[class], words)
 	if err == nil && n.Mask != 0 {
 		err = fmt.Errorf("mask %#x", n.Mask)
 	}
 	if err != nil {
 		r.fail(fmt.Errorf("call in progress: %w", err))
 	}
-	return &efg.Pending{Words: n.Words, Since: v[1]}
+	return &efg.Pending{Words: n.Words, Since: since}
 }
 
 // statistics reads the time statistics of a stream's nodes.

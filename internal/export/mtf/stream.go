@@ -148,11 +148,11 @@ func (w *recordWriter) itemList(items []item) {
 	}
 }
 
-// stream writes what streams do not share. call is the class of its call in progress, if there
-// is one.
-func (w *writer) stream(s *efg.Stream, body, call int, hash bool) error {
+// stream writes what streams do not share. calls are its calls in progress, the outermost first: of each
+// the class, and since when.
+func (w *writer) stream(s *efg.Stream, body int, calls []uint64, hash bool) error {
 	fields := plainFields
-	if s.Pending != nil {
+	if len(calls) > 0 {
 		fields++
 	}
 	w.list(fields)
@@ -181,8 +181,8 @@ func (w *writer) stream(s *efg.Stream, body, call int, hash bool) error {
 	} else if err := w.times(s); err != nil {
 		return err
 	}
-	if s.Pending != nil {
-		w.uints([]uint64{uint64(call), s.Pending.Since})
+	if len(calls) > 0 {
+		w.uints(calls)
 	}
 	return w.err
 }

@@ -92,7 +92,9 @@ func (w *writer) begin(run *runfile.Run, sel *export.Selection) error {
 		return err
 	}
 	w.recordWriter.begin(kindRun, 2)
-	w.version = versionOf(run, sel)
+	if w.version, err = versionOf(run, sel); err != nil {
+		return err
+	}
 	w.uint(w.version)
 	w.data(about)
 	w.write()
@@ -119,18 +121,27 @@ func (w *writer) begin(run *runfile.Run, sel *export.Selection) error {
 }
 
 // versionOf is the version that the selected processes need.
-func versionOf(run *runfile.Run, sel *export.Selection) uint64 {
+func versionOf(run *runfile.Run, sel *export.Selection) (uint64, error) {
+	version := uint64(plainVersion)
 	if slices.ContainsFunc(sel.Procs, run.Traced) {
-		return timesVersion
+		version = timesVersion
 	}
 	for _, i := range sel.Procs {
-		for _, s := range run.Procs[i].Streams {
-			if s.InCall {
-				return callsVersion
+		for j, s := range run.Procs[i].Streams {
+			if !s.InCall {
+				continue
 			}
+			call, _, err := run.Pending(i, j)
+			if err != nil {
+				return 0, fmt.Errorf("rank %d: %w", run.Procs[i].Rank, err)
+			}
+			if call.Inner != nil {
+				return innerVersion, nil
+			}
+			version = max(version, callsVersion)
 		}
 	}
-	return plainVersion
+	return version, nil
 }
 
 // process writes a process, preceded by what it refers to.
@@ -147,14 +158,14 @@ func (w *writer) process(p *efg.Process) error {
 		return err
 	}
 	defs := w.definitions(p, words)
-	bodies, calls := make([]int, len(p.Streams)), make([]int, len(p.Streams))
+	bodies, calls := make([]int, len(p.Streams)), make([][]uint64, len(p.Streams))
 	for i := range p.Streams {
 		s := &p.Streams[i]
 		if bodies[i], err = w.trace(p, s, words); err != nil {
 			return err
 		}
-		if s.Pending != nil {
-			calls[i] = w.class(&efg.Node{Words: s.Pending.Words}, words)
+		for _, c := range s.Pending.Calls() {
+			calls[i] = append(calls[i], uint64(w.class(&efg.Node{Words: c.Words}, words)), c.Since)
 		}
 	}
 	fields := 8

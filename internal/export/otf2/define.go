@@ -133,9 +133,9 @@ func (a *archive) addNodes(replay *reconstruct.Process, facts *analysis.Process)
 				return err
 			}
 		}
-		if s.Pending != nil {
-			a.defs.region(regionOf(s.Pending.Words))
-			a.addPlace(s.Pending.Words, places)
+		for _, c := range s.Pending.Calls() {
+			a.defs.region(regionOf(c.Words))
+			a.addPlace(c.Words, places)
 		}
 	}
 	return nil

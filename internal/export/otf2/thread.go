@@ -129,14 +129,13 @@ func (t *threadWriter) finish() {
 	}
 }
 
-// unfinished writes the call that the thread was in when its recording ended, and leaves what is open.
+// unfinished writes a call that the thread was in when its recording ended.
 func (t *threadWriter) unfinished(x *plan, c *reconstruct.Pending, depth int, since, end int64) {
 	t.start, t.end = since, max(since, end)
 	t.beginCall(depth)
 	t.atStart(reference(t.b[:0], eventEnter, x.region), t.entered(x, c))
 	t.atEnd(reference(t.b[:0], eventLeave, x.region), nil)
 	t.endCall(depth)
-	t.finish()
 }
 
 // act writes what a call does besides completing requests.

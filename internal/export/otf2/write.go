@@ -279,24 +279,29 @@ func (p *processWriter) calls() error {
 	}
 }
 
-// last writes the call that a thread was in when its recording ended, if it is to be written.
+// last writes the calls that a thread was in when its recording ended, if they are to be written, and leaves
+// what is open.
 func (p *processWriter) last(replay *reconstruct.Process, t *threadWriter) {
 	data := replay.Data()
 	s := &data.Streams[t.stream]
 	sel := &p.job.Selection
 	pending := s.Pending != nil && s.Trace != nil && s.Trace.Untimed == 0 && p.until == nil && sel.To == 0 && sel.From <= s.Events
-	since := int64(0)
-	if pending {
-		since = max(s.Pending.At(data)-p.began, 0)
-		pending = s.Pending.Since != 0 && sel.Time.Has(since, p.end)
-	}
-	if !pending {
+	since := func(c *efg.Pending) int64 { return max(c.At(data)-p.began, 0) }
+	if !pending || s.Pending.Since == 0 || !sel.Time.Has(since(s.Pending), p.end) {
 		t.finish()
 		return
 	}
-	n := &efg.Node{Words: s.Pending.Words}
-	x := p.planOf(n, replay.Names())
-	t.unfinished(&x, replay.Pending(t.stream), signature.Header(n.Words[0]).Depth(), since, p.end)
+	shown := replay.Pending(t.stream)
+	var write func(c *efg.Pending, shown *reconstruct.Pending)
+	write = func(c *efg.Pending, shown *reconstruct.Pending) {
+		if c.Inner != nil { // like calls that returned: those inside come first
+			write(c.Inner, shown.Inner())
+		}
+		x := p.planOf(&efg.Node{Words: c.Words}, replay.Names())
+		t.unfinished(&x, shown, signature.Header(c.Words[0]).Depth(), since(c), p.end)
+	}
+	write(s.Pending, shown)
+	t.finish()
 }
 
 // planOf completes the plan of a node by the numbers of what it refers to.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/importer"
 	"github.com/efg-tools/efg/signature"
 )
@@ -20,6 +21,7 @@ type line struct {
 	timed   bool
 	entered bool
 	since   int64 // Unix ns of a call that had not returned
+	inner   *line // the call inside it, which had not returned, either
 
 	define string // name of a handle
 	fields *importer.Value
@@ -57,11 +59,33 @@ func parseLine(b []byte) (*line, error) {
 		if err := l.members(entered); err != nil {
 			return nil, err
 		}
+		if err := l.inside(entered, 1); err != nil {
+			return nil, err
+		}
 	}
 	if l.call.Op == "" {
 		return nil, errors.New("no op")
 	}
 	return l, nil
+}
+
+// inside reads the calls inside one that had not returned, which is at a depth.
+func (l *line) inside(entered *importer.Value, depth int) error {
+	inner := entered.Member("inner")
+	if inner == nil {
+		return nil
+	}
+	if depth == efg.MaxPending {
+		return fmt.Errorf("more than %d calls inside each other", efg.MaxPending)
+	}
+	l.inner = &line{rank: l.rank, thread: l.thread}
+	if err := l.inner.members(inner); err != nil {
+		return err
+	}
+	if l.inner.call.Op == "" {
+		return errors.New("inner: no op")
+	}
+	return l.inner.inside(inner, depth+1)
 }
 
 // members reads the members of a call.
@@ -131,7 +155,7 @@ func (l *line) members(v *importer.Value) error {
 var kinds = map[string]importer.ValueKind{
 	"rank": importer.Number, "thread": importer.Number, "seq": importer.Number, "op": importer.Text, "args": importer.Object,
 	"out": importer.Object, "site": importer.Text, "function": importer.Text, "t0": importer.Number, "t1": importer.Number,
-	"since": importer.Number, "pmpi": importer.Number, "depth": importer.Number, "inside": importer.Number, "lang": importer.Text, "entered": importer.Object,
+	"since": importer.Number, "pmpi": importer.Number, "depth": importer.Number, "inside": importer.Number, "lang": importer.Text, "entered": importer.Object, "inner": importer.Object,
 }
 
 var kindNames = map[importer.ValueKind]string{importer.Number: "integer", importer.Text: "string", importer.Object: "object"}

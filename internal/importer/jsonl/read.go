@@ -243,7 +243,7 @@ func (r *reader) add(q *rank, t *thread, l *line) error {
 			since = uint64(max(t.at, 1))
 			q.process.Data.Start = l.since - int64(since)
 		}
-		return t.EnterDescribed(&l.call, since)
+		return r.enter(q, t, l, since)
 	case l.seq >= 0 && t.begun && uint64(l.seq) != t.next:
 		return fmt.Errorf("rank %d, thread %d: call %d after %d", l.rank, l.thread, l.seq, int64(t.next)-1)
 	case l.timed && (l.t0 < t.at || l.t1 < l.t0):
@@ -261,6 +261,19 @@ func (r *reader) add(q *rank, t *thread, l *line) error {
 		l.call.Start, l.call.End, l.call.Timed = uint64(l.t0), uint64(l.t1), true
 	}
 	return t.AddDescribed(&l.call)
+}
+
+// enter takes a call that had not returned, and those inside it.
+func (r *reader) enter(q *rank, t *thread, l *line, since uint64) error {
+	err := t.EnterDescribed(&l.call, since)
+	for c := l.inner; c != nil && err == nil; c = c.inner {
+		inside := uint64(0)
+		if c.since != 0 {
+			inside = uint64(max(c.since-q.process.Data.Start, 1))
+		}
+		err = t.EnterDescribed(&c.call, inside)
+	}
+	return err
 }
 
 // begin begins a process.

@@ -20,6 +20,10 @@ async function sentences(page) {
     await page.open("#/runs/delays", "[data-ready=findings]");
     const shown = await page.tab.$$eval(".findings li", (list) => list.map((e) => e.textContent));
     assert.deepEqual(shown, findings.map((g) => g.text));
+    if (f.kind === "processors") { // the page has no more about it
+      assert.equal(await page.tab.locator(`.findings li:nth-child(${i + 1}) a`).count(), 0);
+      continue;
+    }
     await page.tab.click(`.findings li:nth-child(${i + 1}) a`);
     const view = { efficiency: "efficiency", waiting: "waits", state: "waits", cause: "waits", path: "waits", balance: "what-if", network: "what-if" }[f.kind];
     await page.ready(`[data-ready=${view}]`);
