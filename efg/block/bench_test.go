@@ -18,7 +18,7 @@ func BenchmarkTimes(b *testing.B) {
 			cols[i] = append(cols[i], uint64(max(0, 40+10*math.Tanh(random.NormFloat64())+3*random.NormFloat64())))
 		}
 	}
-	code := Append(nil, 1, cols, 0)
+	code := AppendFast(nil, 1, cols)
 	for b.Loop() {
 		if _, err := Read(bytes.NewReader(code), Ref{1, 0, uint64(len(code))}, "times"); err != nil {
 			b.Fatal(err)

@@ -91,10 +91,10 @@ func (s *Columns) PutBytes(column int, b []byte) {
 // the number of empty ones that follow; then the payloads, padding, and the checksum. The block
 // is at least least bytes long.
 func AppendPlain(dst []byte, k Kind, cols Columns, least int) []byte {
-	return appendPlain(dst, k, cols, least, fewValues)
+	return appendPlain(dst, k, cols, least, mostChoice)
 }
 
-func appendPlain(dst []byte, k Kind, cols Columns, least, patient int) []byte {
+func appendPlain(dst []byte, k Kind, cols Columns, least int, by choice) []byte {
 	start := len(dst)
 	head := AppendUvarint([]byte{byte(k)}, uint64(len(cols)))
 	var body []byte
@@ -110,7 +110,7 @@ func appendPlain(dst []byte, k Kind, cols Columns, least, patient int) []byte {
 			head = AppendUvarint(append(head, 0), uint64(empty-1))
 			continue
 		}
-		encoding, payload := encodeColumn(vals, patient)
+		encoding, payload := encodeColumn(vals, by)
 		head = AppendUvarint(head, uint64(len(vals))<<3|uint64(encoding))
 		head = AppendUvarint(head, uint64(len(payload)))
 		body = append(body, payload...)
@@ -127,22 +127,22 @@ func appendPlain(dst []byte, k Kind, cols Columns, least, patient int) []byte {
 // Append appends a block with the given columns, mixed if that is smaller. It is at least least
 // bytes long.
 func Append(dst []byte, k Kind, cols Columns, least int) []byte {
-	return appendBlock(dst, k, cols, least, fewValues, mixedValues)
+	return appendBlock(dst, k, cols, least, mostChoice, mixedValues)
 }
 
 // AppendFast appends a block that is read as a whole again and again: unless it is short, encodings
 // that are slow to decode are chosen only if they save much.
 func AppendFast(dst []byte, k Kind, cols Columns) []byte {
-	return appendBlock(dst, k, cols, 0, fastValues, fastValues)
+	return appendBlock(dst, k, cols, 0, fastChoice, fastChoice.patient)
 }
 
 // appendBlock appends a block that is mixed only if it has at most mixed values.
-func appendBlock(dst []byte, k Kind, cols Columns, least, patient, mixed int) []byte {
+func appendBlock(dst []byte, k Kind, cols Columns, least int, by choice, mixed int) []byte {
 	start, values := len(dst), 0
 	for _, c := range cols {
 		values += len(c)
 	}
-	dst = appendPlain(dst, k, cols, least, patient)
+	dst = appendPlain(dst, k, cols, least, by)
 	if values > mixed {
 		return dst
 	}

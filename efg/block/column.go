@@ -20,37 +20,53 @@ const (
 	columnAdaptive         // adaptive range coder
 	columnOrder1           // likewise, the class of a value predicted by the previous one
 	columnPredicted        // likewise, values predicted by what followed the two previous ones
+	columnSteps            // four bits at a time
 	Encodings
 )
 
-// The lengths from which it matters how fast a column can be decoded: of most blocks, and of those
-// that AppendFast writes.
-const (
-	fewValues  = 1 << 17
-	fastValues = 1 << 12
+// choice says what matters about a column's encoding besides its size.
+type choice struct {
+	patient int  // the length from which an encoding that is slow to decode must save a tenth
+	steps   bool // from this length on, columnSteps may be taken, which is faster to decode than such
+}
+
+var (
+	mostChoice = choice{patient: 1 << 17}
+	fastChoice = choice{patient: 1 << 12, steps: true} // of AppendFast
 )
 
-// encodeColumn returns the smallest encoding of a column that is not empty. One of patient values or
-// more is given to the adaptive coder, which is slow to decode, only if that saves a tenth.
-func encodeColumn(vals []uint64, patient int) (encoding int, payload []byte) {
+// encodeColumn returns the smallest encoding of a column that is not empty.
+func encodeColumn(vals []uint64, by choice) (encoding int, payload []byte) {
 	raw := make([]byte, 0, len(vals)+len(vals)/4)
 	for _, v := range vals {
 		raw = AppendUvarint(raw, v)
 	}
-	if len(vals) >= manyValues {
+	var steps []byte
+	if by.steps && len(vals) >= by.patient {
+		steps = stepColumnOf(vals)
+	}
+	switch {
+	case steps != nil && len(steps) < quickSize(vals, raw):
+		encoding, payload = columnSteps, steps
+	case steps == nil && len(vals) >= manyValues:
 		if encoding, payload = encodeIrregular(vals, raw); payload != nil {
 			return encoding, payload
 		}
+		fallthrough
+	default:
+		encoding, payload = encodeFast(vals, raw)
 	}
-	encoding, payload = encodeFast(vals, raw)
+	if steps != nil && len(steps) < len(payload) {
+		encoding, payload = columnSteps, steps
+	}
 	if len(vals) < 4 {
 		return encoding, payload
 	}
 	limit := len(payload)
-	if len(vals) >= patient {
+	if len(vals) >= by.patient {
 		limit = limit/10*9 + 1
 	}
-	for _, e := range worthTrying(vals, len(payload)) {
+	for _, e := range worthTrying(vals, limit) {
 		if b := adaptColumn(vals, e, limit); b != nil {
 			encoding, payload, limit = e, b, len(b)
 		}
@@ -58,12 +74,16 @@ func encodeColumn(vals []uint64, patient int) (encoding int, payload []byte) {
 	return encoding, payload
 }
 
-// encodeIrregular encodes a long column adaptively if that takes less than three quarters of what the
-// fastest level of zstd makes of it: then the best level, which takes most of the time of writing
-// a column, does not pay either. Otherwise the payload is nil. raw is the column as uvarints.
+// quickSize is three quarters of what the fast encodings make of a column, with the fastest level of zstd. If a
+// slower encoding takes less, the best level, which takes most of the time of writing a column, does not pay.
+// raw is the column as uvarints.
+func quickSize(vals []uint64, raw []byte) int {
+	return min(len(raw), packingOf(vals).size(), len(fastestZstd().EncodeAll(raw, nil))) / 4 * 3
+}
+
+// encodeIrregular encodes a long column adaptively if that takes less than quickSize. Otherwise the payload is nil.
 func encodeIrregular(vals []uint64, raw []byte) (encoding int, payload []byte) {
-	size := min(len(raw), packingOf(vals).size(), len(fastestZstd().EncodeAll(raw, nil)))
-	limit := size / 4 * 3
+	limit := quickSize(vals, raw)
 	for _, e := range worthTrying(vals, limit) {
 		if b := adaptColumn(vals, e, limit); b != nil {
 			return e, b
@@ -244,6 +264,8 @@ func decodeColumn(encoding int, payload []byte, n int) ([]uint64, error) {
 		return vals, unpackUvarints(raw, vals)
 	case columnAdaptive, columnOrder1, columnPredicted:
 		return vals, unadaptColumn(encoding, payload, vals)
+	case columnSteps:
+		return vals, unstepColumn(payload, vals)
 	}
 	return nil, fmt.Errorf("%w: unknown encoding %d", errColumn, encoding)
 }

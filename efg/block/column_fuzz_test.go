@@ -41,10 +41,13 @@ func FuzzColumn(f *testing.F) {
 		if len(vals) == 0 {
 			return
 		}
-		encoding, payload := encodeColumn(vals, fewValues)
+		encoding, payload := encodeColumn(vals, mostChoice)
 		codes := map[int][]byte{columnPacked: packingOf(vals).pack(vals), encoding: payload}
 		for _, e := range []int{columnAdaptive, columnOrder1, columnPredicted} {
 			codes[e] = adaptColumn(vals, e, math.MaxInt)
+		}
+		if code := stepColumnOf(vals); code != nil {
+			codes[columnSteps] = code
 		}
 		for e, code := range codes {
 			if len(code) < len(payload) && e == columnPacked {
@@ -54,7 +57,7 @@ func FuzzColumn(f *testing.F) {
 			if err != nil || !slices.Equal(got, vals) {
 				t.Errorf("encoding %d: %v: %d in place of %d", e, err, got, vals)
 			}
-			if _, err := decodeColumn(e, append(slices.Clone(code), 1), len(vals)); err == nil && e <= columnPacked {
+			if _, err := decodeColumn(e, append(slices.Clone(code), 1), len(vals)); err == nil && (e <= columnPacked || e == columnSteps) {
 				t.Errorf("encoding %d: a byte too many is not noticed", e)
 			}
 		}
@@ -66,9 +69,10 @@ func FuzzColumn(f *testing.F) {
 func FuzzColumnPayload(f *testing.F) {
 	for _, vals := range columns() {
 		vals = vals[:min(len(vals), 300)]
-		encoding, payload := encodeColumn(vals, fewValues)
+		encoding, payload := encodeColumn(vals, mostChoice)
 		f.Add(uint8(encoding), uint16(len(vals)), payload)
 		f.Add(uint8(columnPredicted), uint16(len(vals)), adaptColumn(vals, columnPredicted, math.MaxInt))
+		f.Add(uint8(columnSteps), uint16(len(vals)), stepColumnOf(vals))
 	}
 	f.Fuzz(func(t *testing.T, encoding uint8, n uint16, payload []byte) {
 		vals, err := decodeColumn(int(encoding&7), payload, int(n))
@@ -81,7 +85,7 @@ func FuzzColumnPayload(f *testing.F) {
 		if n == 0 {
 			return
 		}
-		e, code := encodeColumn(vals, fewValues)
+		e, code := encodeColumn(vals, mostChoice)
 		again, err := decodeColumn(e, code, len(vals))
 		if err != nil || !slices.Equal(again, vals) {
 			t.Errorf("%v: encoding %d in place of %d", err, e, encoding)

@@ -34,7 +34,7 @@ func columns() map[string][]uint64 {
 
 func TestColumnsRoundTrip(t *testing.T) {
 	for name, vals := range columns() {
-		encoding, payload := encodeColumn(vals, fewValues)
+		encoding, payload := encodeColumn(vals, mostChoice)
 		got, err := decodeColumn(encoding, payload, len(vals))
 		if err != nil || !slices.Equal(got, vals) {
 			t.Errorf("%s: encoding %d: %v", name, encoding, err)
@@ -46,8 +46,11 @@ func TestColumnsRoundTrip(t *testing.T) {
 		for encoding, payload := range map[int][]byte{
 			columnRaw: raw, columnPacked: packingOf(vals).pack(vals), columnZstd: zstdEncoder().EncodeAll(raw, nil),
 			columnAdaptive: adaptColumn(vals, columnAdaptive, math.MaxInt), columnOrder1: adaptColumn(vals, columnOrder1, math.MaxInt),
-			columnPredicted: adaptColumn(vals, columnPredicted, math.MaxInt),
+			columnPredicted: adaptColumn(vals, columnPredicted, math.MaxInt), columnSteps: stepColumnOf(vals),
 		} {
+			if encoding == columnSteps && payload == nil { // it has values that cannot be coded
+				continue
+			}
 			got, err := decodeColumn(encoding, payload, len(vals))
 			if err != nil || !slices.Equal(got, vals) {
 				t.Errorf("%s: encoding %d: %v", name, encoding, err)
@@ -71,7 +74,7 @@ func TestLongColumns(t *testing.T) {
 		for i := range vals {
 			vals[i] = value(i)
 		}
-		encoding, payload := encodeColumn(vals, fewValues)
+		encoding, payload := encodeColumn(vals, mostChoice)
 		tried := worthTrying(vals, len(payload)+1)
 		if len(tried) > 1 {
 			t.Errorf("%s: %v are tried", name, tried)

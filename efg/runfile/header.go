@@ -40,7 +40,9 @@ const (
 	featureInner = 1 << 15
 	// featureShortStats: statistics that are a code are a short one.
 	featureShortStats = 1 << 16
-	features          = featurePending | featureEvents | featureMixed | featureTimes | featureUntimed | featurePaths | featurePathCode | featureCounters | featureShared | featurePathGraphs | featureStatsCode | featureInner | featureShortStats
+	// featureSteps: columns of times may be encoded in steps.
+	featureSteps = 1 << 17
+	features     = featurePending | featureEvents | featureMixed | featureTimes | featureUntimed | featurePaths | featurePathCode | featureCounters | featureShared | featurePathGraphs | featureStatsCode | featureInner | featureShortStats | featureSteps
 	// unreleased are features that only versions between releases wrote.
 	unreleased = 1<<1 | 1<<2 | 1<<3 | 1<<4
 )
@@ -66,7 +68,7 @@ func (rw *runWriter) featuresOf(sources []source, meta *Meta) (f uint32) {
 		f |= featureStatsCode | featureShortStats
 	}
 	if slices.ContainsFunc(sources, source.traced) {
-		f |= featureTimes
+		f |= featureTimes | featureSteps
 	}
 	if slices.ContainsFunc(sources, source.untimed) {
 		f |= featureUntimed

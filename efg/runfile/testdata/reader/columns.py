@@ -159,6 +159,67 @@ def adaptive(data, n, encoding):
     return values
 
 
+class StepDecoder:
+    def __init__(self, data):
+        need(len(data) >= 8, "no state")
+        self.data, self.at, self.x = data, 8, int.from_bytes(data[:8], "little")
+        self.models = {}
+
+    def fill(self):
+        if self.x < 1 << 31:
+            word = (self.data[self.at : self.at + 4] + bytes(4))[:4]
+            self.x = self.x << 32 | int.from_bytes(word, "little")
+            self.at += 4
+
+    def step(self, *name):
+        if name not in self.models:
+            self.models[name] = [[2048 * i for i in range(16)], 0]
+        model = self.models[name]
+        sums, n = model
+        a = self.x % (1 << 15)
+        s = max(i for i in range(16) if sums[i] <= a)
+        above = sums[s + 1] if s < 15 else 1 << 15
+        self.x = (above - sums[s]) * (self.x >> 15) + a - sums[s]
+        self.fill()
+        r = min((n + 1).bit_length(), 6)
+        for i in range(16):
+            sums[i] += (32736 >> r if i > s else 0) - (sums[i] - 2 * i >> r)
+        model[1] = min(31, n + 1)
+        return s
+
+    def bits(self, k):
+        v = 0
+        while k > 0:
+            part = min(k, 31)
+            v = v << part | self.x % (1 << part)
+            self.x >>= part
+            self.fill()
+            k -= part
+        return v
+
+    def value(self, before):
+        """Returns the value and its first step."""
+        s = self.step("first", before)
+        if s < 15:
+            return 16 * s + self.step("second", s), s
+        length = k = self.step("length")
+        if length == 15:
+            m = self.step("great length")
+            k = min(15 + 4 * m + self.bits(2), 55)
+        t = self.step("top", length)
+        u = self.step("next", length, t)
+        return (((256 + 16 * t + u) << k) + self.bits(k) - 16) & M64, s
+
+
+def steps(data, n):
+    decoder, values, before = StepDecoder(data), [], 0
+    for _ in range(n):
+        v, before = decoder.value(before)
+        values.append(v)
+    need(decoder.x == 1 << 31 and decoder.at == len(data), "bytes left over in a column")
+    return values
+
+
 def packed(data, n):
     low, at = uvarint(data, 0)
     need(at < len(data) and data[at] <= 64, "no width")
@@ -192,6 +253,8 @@ def column(encoding, data, n):
         return packed(data, n)
     if encoding == 2:
         return uvarints(unzstd(data), n)
+    if encoding == 6:
+        return steps(data, n)
     need(encoding <= 5, "unknown encoding %d" % encoding)
     return adaptive(data, n, encoding)
 

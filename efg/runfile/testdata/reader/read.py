@@ -25,7 +25,7 @@ class File:
         self.data, self.forms = data, forms
         need(data[:8] == b"\x89EFG\r\n\x1a\n", "not a run file")
         self.version, features = struct.unpack("<LL", data[8:16])
-        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~131041 == 0, "version or features")
+        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~262113 == 0, "version or features")
         self.in_call = features & 1
         self.timed = features >> 5 & 1
         self.early = features >> 6 & 1
