@@ -1,15 +1,18 @@
 package runfile
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"math/rand"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
@@ -17,11 +20,32 @@ import (
 	"github.com/efg-tools/efg/signature"
 )
 
-// independently returns what testdata/reader, a reader in another language that was written
-// from FORMAT.md, prints for a run file.
-func independently(t *testing.T, data []byte) string {
-	t.Helper()
-	dir := t.TempDir()
+// otherReader is testdata/reader, a reader in another language that was written from FORMAT.md. It runs until the tests
+// end, because it takes seconds to learn from the examples of mixed blocks.
+type otherReader struct {
+	mu     sync.Mutex
+	cmd    *exec.Cmd
+	names  io.Writer
+	shown  *bufio.Scanner
+	failed bytes.Buffer // what it says when it fails
+}
+
+var startReader = sync.OnceValues(func() (*otherReader, error) {
+	r := &otherReader{cmd: exec.Command("python3", "-B", "testdata/reader/read.py")}
+	r.cmd.Stderr = &r.failed
+	in, err := r.cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := r.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	r.names, r.shown = in, bufio.NewScanner(out)
+	r.shown.Buffer(nil, 1<<24)
+	if err := r.cmd.Start(); err != nil {
+		return nil, err
+	}
 	var schema strings.Builder
 	for _, p := range signature.Procs() {
 		fmt.Fprintf(&schema, "%d ", p.ID)
@@ -30,20 +54,35 @@ func independently(t *testing.T, data []byte) string {
 		}
 		schema.WriteByte('\n')
 	}
-	forms, run := filepath.Join(dir, "schema"), filepath.Join(dir, "run.efg")
-	for path, content := range map[string][]byte{forms: []byte(schema.String()), run: data} {
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cmd := exec.Command("python3", "-B", "testdata/reader/read.py", forms, run)
-	var errOut bytes.Buffer
-	cmd.Stderr = &errOut
-	out, err := cmd.Output()
+	_, err = fmt.Fprintln(in, schema.String())
+	return r, err
+})
+
+// independently returns what the other reader shows of a run file.
+func independently(t *testing.T, data []byte) string {
+	t.Helper()
+	r, err := startReader()
 	if err != nil {
-		t.Fatalf("%v: %s", err, errOut.String())
+		t.Fatal(err)
 	}
-	return string(out)
+	name := filepath.Join(t.TempDir(), "run.efg")
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, err := fmt.Fprintln(r.names, name); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for r.shown.Scan() {
+		if r.shown.Text() == "." {
+			return b.String()
+		}
+		b.WriteString(r.shown.Text() + "\n")
+	}
+	t.Fatalf("%v, %v: %s", r.shown.Err(), r.cmd.Wait(), r.failed.String())
+	return ""
 }
 
 // shown is what the independent reader should print.

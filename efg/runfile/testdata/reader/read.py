@@ -515,14 +515,16 @@ def show_times(times, out):
 
 
 def main():
-    schema, path = sys.argv[1:]
+    """Shows files. Standard input has the forms of each procedure's words, an empty line, and the name of a file in each
+    line. A line "." follows what is shown of each."""
     forms = {}
-    with open(schema) as lines:
-        for line in lines:
-            number, _, letters = line.rstrip("\n").partition(" ")
-            forms[int(number)] = letters
-    with open(path, "rb") as file:
-        show(File(file.read(), forms), forms, sys.stdout)
+    for line in iter(sys.stdin.readline, "\n"):
+        number, _, letters = line.rstrip("\n").partition(" ")
+        forms[int(number)] = letters
+    for path in sys.stdin:
+        with open(path.rstrip("\n"), "rb") as file:
+            show(File(file.read(), forms), forms, sys.stdout)
+        print(".", flush=True)
 
 
 main()
