@@ -1,7 +1,5 @@
 package mix
 
-import "sort"
-
 // chance is the probability of a bit, in its upper 22 bits, and the number of its updates.
 type chance uint32
 
@@ -58,16 +56,26 @@ var knots = [...]uint32{1, 2, 3, 5, 8, 13, 22, 36, 60, 98, 162, 267, 439, 720, 1
 
 // squash is the probability, of 65536, that a logit stands for.
 func squash(x int64) uint32 {
-	x = min(max(x, -edge), edge-1) + edge
-	low, high := knots[x/knotStep], knots[x/knotStep+1]
-	return min(max(low+(high-low)*uint32(x%knotStep)/knotStep, 1), 1<<16-1)
+	return uint32(squashed[min(max(x, -edge), edge-1)+edge])
 }
 
-// logits has the logit of each probability, of 4096: the first that squash makes at least it.
-var logits = func() (t [4096]int16) {
+// squashed has the probabilities of all logits: between the knots, which are linked by straight lines.
+var squashed = func() (t [2 * edge]uint16) {
 	for i := range t {
-		p := uint32(i<<4 | 8)
-		t[i] = int16(sort.Search(2*edge-1, func(x int) bool { return squash(int64(x-edge)) >= p }) - edge)
+		low, high := knots[i/knotStep], knots[i/knotStep+1]
+		t[i] = uint16(min(max(low+(high-low)*uint32(i%knotStep)/knotStep, 1), 1<<16-1))
+	}
+	return t
+}()
+
+// logits has the logit of each probability, of 4096: the first that squash makes at least it, or the last one.
+var logits = func() (t [4096]int16) {
+	x := 0
+	for i := range t {
+		for x < 2*edge-1 && int(squashed[x]) < i<<4|8 {
+			x++
+		}
+		t[i] = int16(x - edge)
 	}
 	return t
 }()

@@ -78,9 +78,11 @@ type codedStream struct {
 type statsCoder struct {
 	c        *mix.Coder
 	shared   bool
-	short    bool // FORMAT.md, "Short codes"
-	left     int  // how many more values there may be
-	count    int  // of streams and statistics so far
+	short    bool        // FORMAT.md, "Short codes"
+	left     int         // how many more values there may be
+	count    int         // of streams and statistics so far
+	made     []efg.Stats // not used yet
+	free     []trail
 	trails   []*trail
 	last     *trail // of the statistics before
 	usual    [2]usual
@@ -220,7 +222,7 @@ func (s *statsCoder) stats(at *trail, st *efg.Stats) *efg.Stats {
 		return nil
 	}
 	if !s.c.Encoding() {
-		st = &efg.Stats{}
+		st = s.newStats()
 	}
 	st.Count = s.events(at, st.Count)
 	for i, v := range intervals(st) {
@@ -234,6 +236,16 @@ func (s *statsCoder) stats(at *trail, st *efg.Stats) *efg.Stats {
 			s.whole(v)
 		}
 	}
+	return st
+}
+
+// newStats makes statistics, of several in one piece of memory: there are very many.
+func (s *statsCoder) newStats() *efg.Stats {
+	if len(s.made) == 0 {
+		s.made = make([]efg.Stats, 16)
+	}
+	st := &s.made[0]
+	s.made = s.made[1:]
 	return st
 }
 

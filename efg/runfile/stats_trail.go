@@ -32,12 +32,18 @@ const sixteenth = 4 // as bits
 
 // trailOf starts the trail of statistics that are like others, numbered from 1, or of new ones.
 func (s *statsCoder) trailOf(like uint64) *trail {
-	t := trail{root: uint64(len(s.trails))}
-	if like > 0 {
-		t = *s.trails[like-1]
+	if len(s.free) == 0 {
+		s.free = make([]trail, 16)
 	}
-	s.trails = append(s.trails, &t)
-	return &t
+	t := &s.free[0]
+	s.free = s.free[1:]
+	if like > 0 {
+		*t = *s.trails[like-1]
+	} else {
+		t.root = uint64(len(s.trails))
+	}
+	s.trails = append(s.trails, t)
+	return t
 }
 
 // toward moves an average towards a value, given how many values it is of.
