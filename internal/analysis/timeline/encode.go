@@ -12,21 +12,22 @@ const Schema = "efg-timeline/1"
 
 // Header is the line of JSON that Encode writes; the package's comment describes it.
 type Header struct {
-	Schema   string        `json:"schema"`
-	Begin    int64         `json:"begin"`
-	End      int64         `json:"end"`
-	Work     [2]int64      `json:"work"`
-	From     int64         `json:"from"`
-	To       int64         `json:"to"`
-	Pixel    int64         `json:"pixel"`
-	Width    int           `json:"width"`
-	Rows     [][4]int      `json:"rows"`
-	Members  []string      `json:"members,omitempty"`
-	Complete bool          `json:"complete"`
-	Legend   []LegendEntry `json:"legend"`
-	Share    bool          `json:"share"`
-	Slices   [][6]int64    `json:"slices"`
-	Sites    []string      `json:"sites"`
+	Schema     string        `json:"schema"`
+	Begin      int64         `json:"begin"`
+	End        int64         `json:"end"`
+	Work       [2]int64      `json:"work"`
+	From       int64         `json:"from"`
+	To         int64         `json:"to"`
+	Pixel      int64         `json:"pixel"`
+	Width      int           `json:"width"`
+	Rows       [][4]int      `json:"rows"`
+	Members    []string      `json:"members,omitempty"`
+	Complete   bool          `json:"complete"`
+	Legend     []LegendEntry `json:"legend"`
+	Share      bool          `json:"share"`
+	Slices     [][6]int64    `json:"slices"`
+	Sites      []string      `json:"sites"`
+	Unfinished []int         `json:"unfinished,omitempty"`
 }
 
 // LegendEntry is a procedure in a Header.
@@ -64,6 +65,9 @@ func (v *View) Header() *Header {
 			k = len(h.Sites)
 			at[s.Site] = k
 			h.Sites = append(h.Sites, s.Site)
+		}
+		if s.Unfinished {
+			h.Unfinished = append(h.Unfinished, len(h.Slices))
 		}
 		h.Slices = append(h.Slices, [6]int64{int64(s.Rank), int64(s.Thread), s.Start, s.End, int64(s.Proc), int64(k)})
 	}

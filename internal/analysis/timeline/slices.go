@@ -62,7 +62,10 @@ func (t *Timeline) slicesOf(ctx context.Context, v *View, i int, b *budget, more
 }
 
 func (t *Timeline) slicesOfStream(ctx context.Context, v *View, p *efg.Process, j, number int, b *budget, more func() bool) ([]Slice, error) {
-	s := newStream(p, &p.Streams[j], number, &t.marks[number])
+	s, err := t.open(p, j, number)
+	if err != nil {
+		return nil, err
+	}
 	first, events, _, err := s.around(v.From, v.To())
 	if err != nil {
 		return nil, err
@@ -85,7 +88,7 @@ func (t *Timeline) slicesOfStream(ctx context.Context, v *View, p *efg.Process, 
 		if !ok {
 			index = NoTime
 		}
-		list = append(list, Slice{p.Rank, s.Thread, start, end, index, t.site(p, s.Nodes[node].Words[1])})
+		list = append(list, Slice{p.Rank, s.Thread, start, end, index, t.site(p, s.site(node)), node == len(s.Nodes)})
 	})
 	if cause := context.Cause(ctx); errors.Is(cause, errTooMany) {
 		return nil, cause

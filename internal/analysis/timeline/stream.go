@@ -53,6 +53,7 @@ type stream struct {
 	procs       []uint16 // by node
 	nested      []bool   // by node: its calls were made inside others
 	annotates   []bool   // by node: it is an annotation, and no call
+	unfinished  *unfinished
 }
 
 func newStream(p *efg.Process, s *efg.Stream, number int, marks *checkpointTimes) *stream {
@@ -132,8 +133,8 @@ func (s *stream) around(from, to int64) (first, events uint64, divided bool, err
 	return first, end - min(first, end), b > a, nil
 }
 
-// walk calls show for the outermost calls, without annotations, that end after from and start before to, in order. It also
-// reports whether there are no later ones, and when the last one ended.
+// walk calls show for the outermost calls, without annotations, that end after from and start before to, in order, and at last for the
+// one that had not returned. It also reports whether there are no later ones, and when the last one ended.
 func (s *stream) walk(ctx context.Context, first uint64, from, to int64, show func(node int, start, end int64)) (ended bool, last int64, err error) {
 	clock, err := s.ClockFrom(first)
 	if err != nil {
@@ -164,6 +165,13 @@ func (s *stream) walk(ctx context.Context, first uint64, from, to int64, show fu
 		if n&0xfff == 0 && ctx.Err() != nil {
 			return false, 0, ctx.Err()
 		}
+	}
+	if u := s.unfinished; u != nil && max(u.from, last) < u.to {
+		if u.from = max(u.from, last); u.from >= to {
+			return false, 0, w.Err()
+		}
+		last = u.to
+		show(u.node, u.from, u.to)
 	}
 	return true, last, w.Err()
 }

@@ -84,7 +84,8 @@ func New(run *runfile.Run) (*Timeline, error) {
 }
 
 // Extent returns the start and end of the run, in ns since the command was started: from the
-// first stream's start to the last one's end, or slightly later.
+// first stream's start to the last one's end, or slightly later; if a thread was in a call when its recording ended, to the
+// end of the command.
 func (t *Timeline) Extent() (begin, end int64, err error) {
 	t.extent.Do(func() { t.begin, t.end, t.extentErr = t.measure() })
 	return t.begin, t.end, t.extentErr
@@ -100,6 +101,7 @@ func (t *Timeline) measure() (begin, end int64, err error) {
 		for _, s := range spans {
 			begin, end = min(begin, s.Begin), max(end, s.End)
 		}
+		end = max(end, t.unfinishedUntil(i))
 		return err
 	})
 	// Hostile files may contain any times.
@@ -213,6 +215,7 @@ type Slice struct {
 	Start, End int64
 	Proc       byte // as in Pixels
 	Site       string
+	Unfinished bool // it had not returned: it ends with the run
 }
 
 // To is when the last pixel ends.
@@ -412,7 +415,9 @@ func (t *Timeline) make(ctx context.Context, i int, need []place, have map[place
 			continue
 		}
 		if m.stream == nil || m.stream.number != at.stream {
-			m.stream = newStream(p, s, at.stream, &t.marks[at.stream])
+			if m.stream, err = t.open(p, at.stream-t.first[i], at.stream); err != nil {
+				return err
+			}
 		}
 		c, err := m.make(at)
 		if err != nil {

@@ -304,8 +304,37 @@ func TestMistakes(t *testing.T) {
 func TestRecorded(t *testing.T) {
 	programs := []testrun.Program{
 		{Source: "c/jacobi.c", Time: "trace"}, {Source: "c/threads.c", Time: "trace"}, {Source: "c/fail.c", Args: "kill", Time: "trace", Fails: true},
+		{Source: "c/inside.c", Args: "end", Time: "trace", Fails: true},
 	}
-	testrun.Record(t, programs, func(t *testing.T, r *testrun.Recording) { views(t, r.Run, threadsOf(t, r.Run), 20) })
+	testrun.Record(t, programs, func(t *testing.T, r *testrun.Recording) {
+		all := threadsOf(t, r.Run)
+		views(t, r.Run, all, 20)
+		if programs[r.Program].Source == "c/inside.c" { // it hangs until it is killed
+			checkUnfinished(t, r.Run, len(all))
+		}
+	})
+}
+
+// checkUnfinished demands that each rank was in a call to the end of the run.
+func checkUnfinished(t *testing.T, run *runfile.Run, ranks int) {
+	t.Helper()
+	l, err := New(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, end, err := l.Extent()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := l.View(t.Context(), Query{From: end - 5, To: end, Width: 10, Rows: ranks, Slices: 100})
+	if err != nil || len(v.Slices) != ranks || len(v.Header().Unfinished) != ranks {
+		t.Fatalf("%d slices, %v", len(v.Slices), err)
+	}
+	for _, s := range v.Slices {
+		if !s.Unfinished || s.End != end || v.Legend[s.Proc-1].Op != "MPI_Reduce_local" {
+			t.Errorf("%+v, want a call to %d", s, end)
+		}
+	}
 }
 
 // Annotations are no calls: their time, of which the recorder notes some, is that of the computation around them.
@@ -340,7 +369,7 @@ func TestLegend(t *testing.T) {
 
 func ExampleView_Encode() {
 	v := &View{Begin: 0, End: 90, Work: [2]int64{0, 90}, From: 0, Pixel: 32, Width: 3, Rows: []Row{{Ranks: 1, Read: 1}}, Complete: true,
-		Legend: []Procedure{{"MPI_Send", "p2p", 20, false}}, Pixels: []byte{1, 0, 255}, Slices: []Slice{{0, 0, 3, 23, 1, "main a.c:5"}}}
+		Legend: []Procedure{{"MPI_Send", "p2p", 20, false}}, Pixels: []byte{1, 0, 255}, Slices: []Slice{{0, 0, 3, 23, 1, "main a.c:5", false}}}
 	var b bytes.Buffer
 	if err := v.Encode(&b); err != nil {
 		fmt.Println(err)

@@ -45,10 +45,16 @@ func (t *Timeline) findWork() (from, to int64, err error) {
 			}
 			span := spans[0]
 			spans = spans[1:]
-			s := newStream(p, &p.Streams[j], t.first[i]+j, &t.marks[t.first[i]+j])
+			s, err := t.open(p, j, t.first[i]+j)
+			if err != nil {
+				return 0, 0, err
+			}
 			a, err := s.afterInit()
 			if err != nil {
 				return 0, 0, err
+			}
+			if s.unfinished != nil {
+				span.End = max(span.End, s.unfinished.to)
 			}
 			from, to = min(from, a), max(to, s.beforeFinalize(span.End))
 		}
