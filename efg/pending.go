@@ -65,6 +65,10 @@ func (p *Pending) At(of *Process) int64 {
 	return of.Start + int64(p.Since)
 }
 
+// InRun is when the call of a thread of the process, which is from a file, was entered: ns since the run began. Since must
+// be known.
+func (p *Pending) InRun(of *Process) int64 { return p.At(of) - of.Mono + of.Clock }
+
 // Check checks the rules of the run file's format.
 func (p *Pending) Check() error {
 	list := p.Calls()

@@ -35,6 +35,7 @@ func TestKilledInsideCall(t *testing.T) {
 					t.Errorf("%s makes %d other bytes, not %d (%v, %v)", format, len(got), len(want), err1, err2)
 				}
 			}
+			checkUnfinishedSlices(t, file)
 			out, _, _ := efgRun(t, nil, "info", file, "--json")
 			var info jsondoc.Info
 			if err := json.Unmarshal([]byte(out), &info); err != nil {
@@ -67,5 +68,58 @@ func checkInside(t *testing.T, c *jsondoc.Call) {
 	}
 	if c.Op != "MPI_Reduce_local" || c.Inner.Op != "MPI_Recv" || !strings.Contains(c.Inner.Site, "inside.c:") || !slices.Contains(c.Inner.Args, "tag=7") || c.Since == nil || c.Inner.Since == nil || !c.Inner.Since.After(*c.Since) {
 		t.Errorf("%+v, inside it %+v", c, c.Inner)
+	}
+}
+
+// checkUnfinishedSlices demands that a trace for viewers has the calls that both ranks were in, one inside the other, to the end of the run.
+func checkUnfinishedSlices(t *testing.T, file string) {
+	t.Helper()
+	exported := func(format string) []byte {
+		name := filepath.Join(t.TempDir(), format)
+		if _, errOut, status := efgRun(t, nil, "export", file, "--format", format, "-o", name); status != 0 {
+			t.Fatal(errOut)
+		}
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return content
+	}
+	var trace struct {
+		TraceEvents []struct {
+			Ph, Name string
+			PID      int
+			TS, Dur  float64
+			Args     struct {
+				Returned *bool
+				Args     struct{ Tag *int }
+			}
+		}
+	}
+	if err := json.Unmarshal(exported("chrome"), &trace); err != nil {
+		t.Fatal(err)
+	}
+	found := map[int][]string{}
+	for i, e := range trace.TraceEvents {
+		if e.Ph != "X" || e.Args.Returned == nil {
+			continue
+		}
+		if found[e.PID] = append(found[e.PID], e.Name); e.Name == "MPI_Recv" {
+			around := trace.TraceEvents[i-1]
+			if e.Args.Args.Tag == nil || *e.Args.Args.Tag != 7 || around.TS > e.TS || around.TS+around.Dur < e.TS+e.Dur-0.01 || e.Dur < 1e5 {
+				t.Errorf("%+v in %+v", e, around)
+			}
+		}
+	}
+	if len(found) != 2 {
+		t.Errorf("calls of %d ranks had not returned", len(found))
+	}
+	for rank, names := range found {
+		if !slices.Equal(names, []string{"MPI_Reduce_local", "MPI_Recv"}) {
+			t.Errorf("rank %d: %v", rank, names)
+		}
+	}
+	if n := bytes.Count(exported("perfetto"), []byte("returned")); n != 2 { // interned for each track
+		t.Errorf("Perfetto: %d tracks have calls that had not returned", n)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/analysis"
 	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
@@ -29,16 +28,17 @@ func Nodes(p *reconstruct.Process, i int) []Node {
 	s := &p.Data().Streams[i]
 	list := make([]Node, len(s.Nodes))
 	for k := range list {
-		list[k] = node(&s.Nodes[k], p.Names())
+		list[k] = NodeOf(s.Nodes[k].Words, p.Names())
 	}
 	return list
 }
 
-func node(from *efg.Node, names *reconstruct.Names) Node {
-	header := signature.Header(from.Words[0])
+// NodeOf describes the node of these words.
+func NodeOf(words []uint64, names *reconstruct.Names) Node {
+	header := signature.Header(words[0])
 	n := Node{
 		Proc: signature.ProcByID(header.Proc()), Op: fmt.Sprintf("procedure %d", header.Proc()), Class: signature.OtherOps,
-		Site: names.Place(from.Words[1]), Func: names.Func(from.Words[1]), PMPI: header.ByPMPI(), Depth: header.Depth(),
+		Site: names.Place(words[1]), Func: names.Func(words[1]), PMPI: header.ByPMPI(), Depth: header.Depth(),
 	}
 	if n.Proc != nil {
 		n.Op, n.Class = n.Proc.Name, strings.Join(n.Proc.MTF, ",")
@@ -46,7 +46,7 @@ func node(from *efg.Node, names *reconstruct.Names) Node {
 	if c := header.ErrorClass(); c != 0 {
 		n.Error = reconstruct.ErrorName(c)
 	}
-	if path := names.Path(from.Words[1]); path != nil {
+	if path := names.Path(words[1]); path != nil {
 		n.Path = string(reconstruct.AppendJSONPath(nil, path))
 	}
 	return n

@@ -34,6 +34,8 @@
 //	              time: [rank, thread, start, end, procedure, site]. The procedure is a
 //	              number as in the pixels, or 252 if it has no time in the view; site is
 //	              an index into sites
+//	unfinished    indices of slices of calls that had not returned, which end with the run;
+//	              absent if there are none
 //	sites         "function file:line"; "" if there are no slices
 //
 // Then rows × width bytes follow, the first row first:
@@ -42,7 +44,7 @@
 //	1 … 250   in procedure number n of the legend (the first is 1)
 //	251       in one that is not in the legend, which has 250 at most
 //	254       not looked at for the limit of events
-//	255       nothing was recorded: not begun yet, ended, or killed
+//	255       nothing was recorded: not begun yet, ended, or killed outside MPI
 //
 // Time of a row is that of all threads of its ranks. Where time was recorded in a part
 // of a pixel only, that part counts. With share as many bytes follow again: the part of the

@@ -65,7 +65,7 @@ func threadsOf(t testing.TB, run *runfile.Run) [][]thread {
 				th.calls = append(th.calls, call{e.Rank(), e.Thread(), start, end, e.Op(), site})
 			}
 			if c := p.Pending(j); c != nil && s.Trace.Untimed == 0 {
-				from, to := s.Pending.At(p.Data())-p.Data().Mono+p.Data().Clock, run.Meta.Ended-run.Meta.Started
+				from, to := s.Pending.InRun(p.Data()), run.Meta.Ended-run.Meta.Started
 				if from = max(from, th.end); from < to {
 					text := c.Describe()
 					th.calls, th.end = append(th.calls, call{p.Data().Rank, s.Thread, from, to, text.Op, text.Site}), to

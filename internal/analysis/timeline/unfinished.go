@@ -28,12 +28,9 @@ type unfinished struct {
 
 func (s *stream) addUnfinished(p *efg.Process, end int64) {
 	h := signature.Header(s.Pending.Words[0])
-	s.unfinished = &unfinished{node: len(s.procs), from: sinceOf(p, s.Pending), to: end}
+	s.unfinished = &unfinished{node: len(s.procs), from: s.Pending.InRun(p), to: end}
 	s.procs = append(s.procs, uint16(h.Proc()))
 }
-
-// sinceOf is when a call in progress was entered, ns since the run began.
-func sinceOf(p *efg.Process, c *efg.Pending) int64 { return c.At(p) - p.Mono + p.Clock }
 
 // site is the word of the callsite of a node.
 func (s *stream) site(node int) uint64 {

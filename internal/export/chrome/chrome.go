@@ -113,6 +113,9 @@ func (w *writer) arguments(s *slices.Slice) {
 	w.integer(s.HasCount, "count", s.Count)
 	w.integer(s.HasSize, "sent", int64(s.Sent))
 	w.integer(s.HasSize, "received", int64(s.Received))
+	if s.Unfinished {
+		w.b = append(w.b, `,"returned":false`...)
+	}
 	if len(s.Args) > 0 {
 		w.b = append(append(w.b, `,"args":`...), s.Args...)
 		w.b = append(append(w.b, `,"out":`...), s.Out...)

@@ -220,6 +220,9 @@ func (w *writer) annotations(e []byte, s *slices.Slice) []byte {
 			e = w.integer(e, v.name, v.value)
 		}
 	}
+	if s.Unfinished {
+		e = w.text(e, "returned", "no")
+	}
 	if len(s.Args) > 0 {
 		e = w.long(w.long(e, "args", s.Args), "out", s.Out)
 	}

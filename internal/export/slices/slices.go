@@ -9,7 +9,6 @@ package slices
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
@@ -47,6 +46,8 @@ type Slice struct {
 	HasPeer, HasTag, HasCount, HasSize bool
 	Sent, Received                     uint64
 	Args, Out                          []byte // JSON; nil unless wanted
+	// Unfinished calls had not returned when the recording ended: they end with the run. They have Args.
+	Unfinished bool
 	// Begin are flows that begin here, Finish those that end here: the flow of a message is from the
 	// call that sends to the one that completes the receive, that of a request from the call that
 	// issues to the one that completes it.
@@ -263,7 +264,13 @@ func (w *writer) process(p *reconstruct.Process, facts *analysis.Process) error 
 			return err
 		}
 		walk := export.Walk{Follower: w.follower, Issues: true, Timed: true, Write: w.event}
-		if err := errors.Join(w.job.Walk(p, i, walk), w.flush(), w.drawInner(w.last, math.MaxInt64), w.leave(0, w.last)); err != nil {
+		if err := w.job.Walk(p, i, walk); err != nil {
+			return err
+		}
+		if err := errors.Join(w.flush(), w.unfinished(p, i)); err != nil {
+			return err
+		}
+		if err := w.leave(0, w.last); err != nil {
 			return err
 		}
 	}

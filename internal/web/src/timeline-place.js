@@ -43,11 +43,14 @@ export function pointed(state, { x, y }) {
   const call = first === last && callAt(view, first, time);
   if (call) {
     const [, thread, start, end, proc, site] = call;
-    return `${who}${thread ? `, thread ${thread}` : ""}, ${when}: ${name(view, proc)} ${view.sites[site]}, from ${tickText(start, to - from)}, took ${nanos(end - start)}${partnerText(state, first, time, call)}${waitText(waitAt(state, first, time))}`;
+    return `${who}${thread ? `, thread ${thread}` : ""}, ${when}: ${name(view, proc)} ${view.sites[site]}, from ${tickText(start, to - from)}, ${hasReturned(view, call) ? "took" : "has not returned after"} ${nanos(end - start)}${partnerText(state, first, time, call)}${waitText(waitAt(state, first, time))}`;
   }
   const about = first === last ? partnerText(state, first, time) + waitText(waitAt(state, first, time)) : "";
   return `${who}, ${when}: ${name(view, view.pixels[row * view.width + column])}${about}`;
 }
+
+// hasReturned tells whether a call returned before the recording ended.
+const hasReturned = (view, call) => !view.unfinished?.some((i) => view.slices[i] === call);
 
 // messageAt is the message that a call of a rank receives, or sends.
 export function messageAt({ flows }, rank, [, , start, end]) {

@@ -1,0 +1,48 @@
+package slices
+
+import (
+	"math"
+
+	"github.com/efg-tools/efg/efg"
+	"github.com/efg-tools/efg/internal/analysis/eventrow"
+	"github.com/efg-tools/efg/reconstruct"
+)
+
+// unfinished draws the calls that the thread of Data().Streams[i] was in when its recording ended, up to the end of the run, and those
+// made inside them that had returned.
+func (w *writer) unfinished(p *reconstruct.Process, i int) error {
+	data, sel := p.Data(), &w.job.Selection
+	s, call := &data.Streams[i], p.Pending(i)
+	ended := w.job.Run.Meta.Ended - w.job.Run.Meta.Started
+	known := call != nil && s.Pending.Since != 0 && s.Trace.Untimed == 0 && sel.To == 0 && sel.From <= s.Events
+	if !known || max(s.Pending.InRun(data), w.last) >= ended || !sel.Time.Has(max(s.Pending.InRun(data), w.last), ended) {
+		return w.drawInner(w.last, math.MaxInt64)
+	}
+	calls := s.Pending.Calls()
+	for k, c := range calls {
+		w.last = min(max(w.last, c.InRun(data)), ended)
+		if err := w.sink.Slice(w.openCall(call, c, s.Events, w.last, ended)); err != nil {
+			return err
+		}
+		if k == 0 { // those inside it that had returned did so before the next one
+			until := ended
+			if len(calls) > 1 {
+				until = min(max(w.last, calls[1].InRun(data)), ended)
+			}
+			if err := w.drawInner(w.last, until); err != nil {
+				return err
+			}
+		}
+		call = call.Inner()
+	}
+	w.last = ended
+	return nil
+}
+
+func (w *writer) openCall(c *reconstruct.Pending, data *efg.Pending, number uint64, start, end int64) *Slice {
+	n := eventrow.NodeOf(data.Words, w.rebuilt.Names())
+	return &Slice{
+		Start: start, End: end, Calls: 1, Seq: number, Name: n.Op, Class: n.Class, Site: n.Site, Func: n.Func, Path: n.Path,
+		Args: c.AppendJSONArguments(nil), Out: []byte("{}"), Unfinished: true,
+	}
+}
