@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 )
 
 const (
@@ -56,24 +58,31 @@ type product struct {
 	flags, link []string
 	// ask, if not nil, asks the compiler for more flags; dir is for temporary files.
 	ask func(ctx context.Context, c compiler, dir string) ([]string, error)
+	// digest returns hashSources of the product, which is computed once.
+	digest func() (hash.Cloner, error)
 }
 
-func frontProduct() (*product, error) {
+var frontProduct = sync.OnceValues(func() (*product, error) {
 	arch, ok := frontArch[runtime.GOARCH]
 	if !ok {
 		return nil, fmt.Errorf("the hook does not support %s", runtime.GOARCH)
 	}
 	files, err := matching("front*.c", "front_"+arch+".S")
 	link := append(slices.Clone(linkFlags), "-Wl,-soname,"+frontName, "-Wl,--hash-style=gnu", "-ldl")
-	return &product{kind: frontKind, name: frontName, files: files, flags: commonFlags, link: link}, err
-}
+	return newProduct(product{kind: frontKind, name: frontName, files: files, flags: commonFlags, link: link}), err
+})
 
-func backProduct() (*product, error) {
+var backProduct = sync.OnceValues(func() (*product, error) {
 	files, err := matching(backOrder...)
-	return &product{
+	return newProduct(product{
 		kind: backKind, name: backName, files: files, flags: slices.Concat(commonFlags, mpiFlags), link: append(slices.Clone(linkFlags), "-ldl"),
 		ask: lackingFlags,
-	}, err
+	}), err
+})
+
+func newProduct(p product) *product {
+	p.digest = sync.OnceValues(p.hashSources)
+	return &p
 }
 
 // front builds the front.
@@ -182,19 +191,41 @@ func interrupted(err *BuildError) bool {
 // build returns the name of a build of the product, which depends on the sources, the compiler
 // and the flags.
 func (p *product) build(c compiler) (string, error) {
+	digest, err := p.digest()
+	if err != nil {
+		return "", err
+	}
+	h, err := digest.Clone()
+	if err != nil {
+		return "", err
+	}
+	io.WriteString(h, strings.Join(slices.Concat(p.flags, p.link, []string{c.path, c.identity}), "\n"))
+	return p.kind + "-" + hex.EncodeToString(h.Sum(nil)[:8]), nil
+}
+
+// hashSources returns the digest of the product's sources: its files, and all headers.
+func (p *product) hashSources() (hash.Cloner, error) {
 	h := sha256.New()
+	piece := make([]byte, 32<<10) // reading the files as a whole would copy all of them to new memory
 	err := fs.WalkDir(sources, "shim", func(path string, d fs.DirEntry, err error) error {
 		name := strings.TrimPrefix(path, "shim/")
 		if err != nil || d.IsDir() || filepath.Ext(name) != ".h" && !slices.Contains(p.files, name) {
 			return err
 		}
-		text, err := sources.ReadFile(path)
-		fmt.Fprintf(h, "%s %d\n", path, len(text))
-		h.Write(text)
+		f, err := sources.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(h, "%s %d\n", path, info.Size())
+		_, err = io.CopyBuffer(h, f, piece)
 		return err
 	})
-	io.WriteString(h, strings.Join(slices.Concat(p.flags, p.link, []string{c.path, c.identity}), "\n"))
-	return p.kind + "-" + hex.EncodeToString(h.Sum(nil)[:8]), err
+	return h.(hash.Cloner), err
 }
 
 // matching returns the source files that match one of the patterns, in the order of the

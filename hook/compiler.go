@@ -7,7 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -31,24 +33,31 @@ func cCompiler() (compiler, error) {
 	return compiler{}, &MissingError{"no C compiler", "looked for $CC, cc, gcc, clang; on Debian: apt install gcc libc6-dev"}
 }
 
-// mpiCompilers finds the MPI compilers, each once.
-func mpiCompilers(ctx context.Context) []compiler {
-	var l []compiler
-	seen := map[string]bool{}
+// mpiCompilers finds the MPI compilers, the preferred ones first.
+func mpiCompilers() []string {
+	var paths []string
 	for _, name := range []string{os.Getenv("MPICC"), "mpicc", "mpicc.openmpi", "mpicc.mpich"} {
 		if name == "" {
 			continue
 		}
-		path, err := exec.LookPath(name)
-		if err != nil {
-			continue
-		}
-		if id := mpiIdentity(ctx, path); !seen[id] {
-			seen[id] = true
-			l = append(l, compiler{path: path, identity: id})
+		if path, err := exec.LookPath(name); err == nil && !slices.Contains(paths, path) {
+			paths = append(paths, path)
 		}
 	}
-	return l
+	return paths
+}
+
+// identify asks MPI compilers what they are, all at once. Meanwhile it reads the sources of p, which
+// the names of its builds depend on.
+func identify(ctx context.Context, paths []string, p *product) []compiler {
+	list := make([]compiler, len(paths))
+	var asking sync.WaitGroup
+	for i, path := range paths {
+		asking.Go(func() { list[i] = compiler{path: path, identity: mpiIdentity(ctx, path)} })
+	}
+	p.digest() // an error in it is reported when it is needed
+	asking.Wait()
+	return list
 }
 
 // mpiIdentity returns what a compiler wrapper would run, and the mpi.h it would use.

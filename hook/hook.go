@@ -28,9 +28,14 @@ type Hook struct {
 	Front string // file of the front; "" if it is not built
 	Backs []Back // in the order of the compilers, the first for each library
 
-	builder *builder
-	cc      compiler
-	mpis    []*mpi
+	builder    *builder
+	cc         compiler
+	mpis       []*mpi
+	identities map[string]bool // of mpis
+	unasked    []string        // compilers that are not among mpis yet
+
+	command   []string        // of the last call of librariesOf
+	libraries map[string]bool // which that found
 }
 
 // mpi is an MPI compiler and the state of its back end.
@@ -132,6 +137,15 @@ func Ensure(ctx context.Context, opt Options) (*Hook, error) {
 
 // Find returns the hook as far as it is in the cache, and builds nothing.
 func Find(ctx context.Context, opt Options) (*Hook, error) {
+	h, err := find(opt)
+	if err != nil {
+		return nil, err
+	}
+	return h, h.ask(ctx, len(h.unasked))
+}
+
+// find returns the hook without the back ends of any compiler.
+func find(opt Options) (*Hook, error) {
 	if opt.Log == nil {
 		opt.Log = io.Discard
 	}
@@ -140,40 +154,46 @@ func Find(ctx context.Context, opt Options) (*Hook, error) {
 		return nil, err
 	}
 	cache.sweep()
-	h := &Hook{builder: &builder{cache: cache, opt: opt}}
+	h := &Hook{builder: &builder{cache: cache, opt: opt}, identities: map[string]bool{}}
 	if h.cc, err = cCompiler(); err != nil {
 		return nil, err
 	}
-	for _, c := range mpiCompilers(ctx) {
-		h.mpis = append(h.mpis, &mpi{compiler: c})
-	}
-	if len(h.mpis) == 0 {
+	if h.unasked = mpiCompilers(); len(h.unasked) == 0 {
 		return nil, &MissingError{"no MPI compiler",
 			"looked for $MPICC, mpicc, mpicc.openmpi, mpicc.mpich; on Debian: apt install libopenmpi-dev or libmpich-dev"}
 	}
 	if opt.Rebuild {
 		return h, nil
 	}
-	return h, h.look()
+	front, err := frontProduct()
+	if err == nil {
+		h.Front, _, err = h.builder.found(front, h.cc)
+	}
+	return h, err
 }
 
-// look loads what is in the cache.
-func (h *Hook) look() error {
-	front, err := frontProduct()
-	if err != nil {
-		return err
-	}
-	if h.Front, _, err = h.builder.found(front, h.cc); err != nil {
-		return err
-	}
+// ask asks the next n compilers, all at once, what they are, and loads what is in the cache for
+// them. Those that are the same as an earlier one are left out.
+func (h *Hook) ask(ctx context.Context, n int) error {
+	paths := h.unasked[:n]
+	h.unasked = h.unasked[n:]
 	p, err := backProduct()
 	if err != nil {
 		return err
 	}
-	for _, m := range h.mpis {
-		file, ok, err := h.builder.found(p, m.compiler)
+	for _, c := range identify(ctx, paths, p) {
+		if h.identities[c.identity] {
+			continue
+		}
+		h.identities[c.identity] = true
+		m := &mpi{compiler: c}
+		h.mpis = append(h.mpis, m)
+		if h.builder.opt.Rebuild {
+			continue
+		}
+		file, ok, err := h.builder.found(p, c)
 		if ok || err != nil {
-			m.failed = m.take(newBack(m.compiler, file, err))
+			m.failed = m.take(newBack(c, file, err))
 		}
 	}
 	h.list()
@@ -189,19 +209,22 @@ func (h *Hook) BuildFront(ctx context.Context) (err error) {
 }
 
 // Missing reports whether a back end of an MPI compiler is not built, and has not failed to
-// build.
+// build, or whether there are compilers that FindFor has not asked.
 func (h *Hook) Missing() bool {
-	return slices.ContainsFunc(h.mpis, func(m *mpi) bool { return m.back == nil && m.failed == nil })
+	return len(h.unasked) > 0 || slices.ContainsFunc(h.mpis, func(m *mpi) bool { return m.back == nil && m.failed == nil })
 }
 
-// Incomplete reports whether a back end of an MPI compiler is not built, for whatever reason.
+// Incomplete reports whether a back end of an MPI compiler is not built, for whatever reason, or not known.
 func (h *Hook) Incomplete() bool {
-	return slices.ContainsFunc(h.mpis, func(m *mpi) bool { return m.back == nil })
+	return len(h.unasked) > 0 || slices.ContainsFunc(h.mpis, func(m *mpi) bool { return m.back == nil })
 }
 
 // BuildBacks builds the missing back ends: those for MPI libraries of these sonames, or all.
 // Failures are logged; it is an error if none of the wanted back ends exists.
 func (h *Hook) BuildBacks(ctx context.Context, sonames ...string) error {
+	if err := h.ask(ctx, len(h.unasked)); err != nil {
+		return err
+	}
 	return h.build(ctx, func(m *mpi) bool {
 		return len(sonames) == 0 || slices.Contains(sonames, m.libraryName(ctx, h.builder))
 	})

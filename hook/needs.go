@@ -11,21 +11,56 @@ import (
 	"strings"
 )
 
+// FindFor is like Find, for a command. It asks only the first MPI compiler if there is a back end of
+// it for each MPI library that the command's programs link: asking takes a compiler longer than all
+// the rest. BuildBacks asks the others.
+func FindFor(ctx context.Context, opt Options, command []string) (*Hook, error) {
+	h, err := find(opt)
+	if err != nil {
+		return nil, err
+	}
+	if libraries := h.librariesOf(command); len(libraries) > 0 && !opt.Rebuild {
+		if err := h.ask(ctx, 1); err != nil || h.has(libraries) {
+			return h, err
+		}
+	}
+	return h, h.ask(ctx, len(h.unasked))
+}
+
+// has reports whether there is a back end for each of these MPI libraries.
+func (h *Hook) has(libraries map[string]bool) bool {
+	for soname := range libraries {
+		if !slices.ContainsFunc(h.Backs, func(b Back) bool { return b.Soname == soname }) {
+			return false
+		}
+	}
+	return true
+}
+
 // BuildFor builds the back ends that a command is known to need: for the MPI libraries that its
 // programs link, or else for the MPI of its launcher. For a script, for example, nothing is
 // known, and nothing is built. It is an error if none of the needed back ends can be built.
 func (h *Hook) BuildFor(ctx context.Context, command []string) error {
-	libraries := map[string]bool{}
-	for _, word := range command {
-		if path, err := exec.LookPath(word); err == nil {
-			newLinked(libraries).add(path)
-		}
-	}
-	if len(libraries) > 0 {
+	if libraries := h.librariesOf(command); len(libraries) > 0 {
 		return h.build(ctx, func(m *mpi) bool { return libraries[m.libraryName(ctx, h.builder)] })
 	}
 	mark := launcherMark(command[0])
 	return h.build(ctx, func(m *mpi) bool { return mark != "" && strings.Contains(m.identity, mark) })
+}
+
+// librariesOf finds the MPI libraries that the programs of a command link. It remembers those of the
+// last command.
+func (h *Hook) librariesOf(command []string) map[string]bool {
+	if h.libraries != nil && slices.Equal(command, h.command) {
+		return h.libraries
+	}
+	h.command, h.libraries = slices.Clone(command), map[string]bool{}
+	for _, word := range command {
+		if path, err := exec.LookPath(word); err == nil {
+			newLinked(h.libraries).add(path)
+		}
+	}
+	return h.libraries
 }
 
 // libraryName returns the soname of the compiler's MPI library, "" if it links none.

@@ -92,6 +92,47 @@ func TestBuildFor(t *testing.T) {
 	}
 }
 
+// Once it is built what a command needs, only the first MPI compiler is asked what it is; the others are
+// when a process asks for their libraries, and if what is needed is not that of the first.
+func TestFindFor(t *testing.T) {
+	const open, mpich = "libmpi.so.40", "libmpich.so.12"
+	w := newFakeCompilers(t)
+	w.add("mpicc", open)
+	w.add("mpicc.openmpi", open)
+	w.add("mpicc.mpich", mpich)
+	all, _ := w.ensure(false)
+	asked := func() (names []string) {
+		for _, name := range []string{"mpicc", "mpicc.openmpi", "mpicc.mpich"} {
+			if os.Remove(filepath.Join(w.bin, name+".asked")) == nil {
+				names = append(names, name)
+			}
+		}
+		return names
+	}
+	asked()
+	app, other := w.program("app", w.bin+"/mpicc.library"), w.program("other", w.bin+"/mpicc.mpich.library")
+	h, err := FindFor(t.Context(), Options{}, []string{app})
+	w.must(err)
+	w.must(h.BuildFor(t.Context(), []string{app}))
+	if got := asked(); !slices.Equal(got, []string{"mpicc"}) || !slices.Equal(sonames(h), []string{open}) || h.Backs[0] != all.Backs[0] || h.Front != all.Front {
+		t.Errorf("asked %v: %+v, want of %+v", got, h.Backs, all.Backs)
+	}
+	if !h.Incomplete() || !h.Missing() {
+		t.Error("nothing is missing")
+	}
+	w.must(h.BuildBacks(t.Context(), mpich))
+	if got := asked(); len(got) != 2 || h.BackVar() != all.BackVar() || h.Incomplete() {
+		t.Errorf("asked %v: %s, want %s", got, h.BackVar(), all.BackVar())
+	}
+	for _, command := range [][]string{{other}, {app, other}, {"sh"}} {
+		h, err := FindFor(t.Context(), Options{}, command)
+		w.must(err)
+		if got := asked(); len(got) != 3 || h.BackVar() != all.BackVar() {
+			t.Errorf("%v: asked %v: %s, want %s", command, got, h.BackVar(), all.BackVar())
+		}
+	}
+}
+
 // A failure is reported only for an MPI that is needed.
 func TestBuildForBroken(t *testing.T) {
 	w := newFakeCompilers(t)

@@ -57,7 +57,7 @@ func (e *signalError) Error() string { return e.signal.String() + " while the ho
 
 // find finds the hook for a command, and builds the parts that the command is known to need.
 func (b *foregroundBuild) find(command []string) (*hook.Hook, error) {
-	h, err := hook.Find(b.ctx, b.Options)
+	h, err := hook.FindFor(b.ctx, b.Options, command)
 	if err == nil {
 		err = h.BuildFront(b.ctx)
 	}

@@ -1,9 +1,10 @@
 #!/bin/sh
 # A stand-in for an MPI compiler wrapper: compiles nothing, links a library that
-# needs $0's libmpi, notes its work in $0.log, and fails with the
+# needs $0's libmpi, notes its work in $0.log, and in $0.asked that it was asked what it is, and fails with the
 # text of $0.broken, compiling with that of $0.failing, if that is there. It goes on for as long as $0.hangs is there.
 case $1 in
 -show)
+    : >"$0.asked"
     echo "cc -I$0.include -lmpi"
     exit;;
 esac
