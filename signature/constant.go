@@ -35,7 +35,7 @@ type constTable struct {
 }
 
 var constants = sync.OnceValue(func() constTable {
-	list, err := ParseConstants(strings.NewReader(constantsText))
+	list, err := parseConstants(constantsText)
 	if err != nil {
 		panic(err)
 	}
@@ -88,9 +88,18 @@ func FlagNames(set string, v uint64) (names []string, rest uint64) {
 
 // ParseConstants reads a table of constants.
 func ParseConstants(r io.Reader) ([]Constant, error) {
-	var list []Constant
-	seen := map[string]bool{}
-	err := eachLine(r, "constants.tbl", func(_ int, line string) error {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	return parseConstants(string(text))
+}
+
+func parseConstants(text string) ([]Constant, error) {
+	most := strings.Count(text, "\n") + 1
+	list := make([]Constant, 0, most)
+	seen := make(map[string]bool, most)
+	err := eachLine(text, "constants.tbl", func(_ int, line string) error {
 		c, err := parseConstant(line)
 		if err != nil {
 			return err

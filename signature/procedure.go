@@ -115,7 +115,6 @@ type Proc struct {
 
 	base, blocks string // names of the table
 	file         bool   // concerns files, though no parameter is one
-	lookupByName map[string]int
 }
 
 // Setup reports whether the procedure begins or ends MPI. How long that takes says more about the
@@ -135,8 +134,10 @@ func (p *Proc) Annotates() bool { return p != nil && p.Class == Annotation }
 
 // Param returns the index of the parameter called name, or -1.
 func (p *Proc) Param(name string) int {
-	if i, ok := p.lookupByName[name]; ok {
-		return i
+	for i := range p.Params { // a few: quicker than a map, and smaller
+		if p.Params[i].Name == name {
+			return i
+		}
 	}
 	return -1
 }

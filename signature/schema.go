@@ -31,11 +31,11 @@ type Word struct {
 	Part  Part
 }
 
-// schema computes p.Object and p.Words by the rules of the package comment.
-func (p *Proc) schema() {
+// schema computes p.Object, and appends p.Words to words, by the rules of the package comment.
+func (p *Proc) schema(words []Word) []Word {
 	p.Object = -1
 	if p.Class == Pass {
-		return
+		return words
 	}
 	object := Word{Param: -1}
 	for i := range p.Params {
@@ -45,40 +45,41 @@ func (p *Proc) schema() {
 			break
 		}
 	}
-	p.Words = []Word{{Name: "op", Param: -1}, {Name: "site", Param: -1}, object}
+	words = append(words, Word{Name: "op", Param: -1}, Word{Name: "site", Param: -1}, object)
 	for i := range p.Params {
 		if i != p.Object {
-			p.Words = append(p.Words, p.Params[i].words(i)...)
+			words = p.Params[i].words(words, i)
 		}
 	}
+	return words
 }
 
-// words returns the words of parameter number i.
-func (q *Param) words(i int) []Word {
+// words appends the words of parameter number i.
+func (q *Param) words(list []Word, i int) []Word {
 	switch q.Kind {
 	case StrOut, Opaque:
-		return nil
+		return list
 	case Status:
 		if q.Dir != Out {
-			return nil
+			return list
 		}
-		return []Word{
-			{q.Name + ".source", i, ScalarForm, true, Source},
-			{q.Name + ".tag", i, ScalarForm, true, MessageTag},
-			{q.Name + ".bytes", i, ScalarForm, true, Bytes},
-		}
+		return append(list,
+			Word{q.Name + ".source", i, ScalarForm, true, Source},
+			Word{q.Name + ".tag", i, ScalarForm, true, MessageTag},
+			Word{q.Name + ".bytes", i, ScalarForm, true, Bytes})
 	case FStatus:
-		return []Word{{q.Name + ".bytes", i, ScalarForm, true, Bytes}}
+		return append(list, Word{q.Name + ".bytes", i, ScalarForm, true, Bytes})
 	case Buf:
-		return []Word{{Name: q.Name, Param: i}}
+		return append(list, Word{Name: q.Name, Param: i})
 	case Int64, Double:
-		return []Word{{Name: q.Name + ".high", Param: i, Part: High}, {Name: q.Name + ".low", Param: i, Part: Low}}
+		return append(list, Word{Name: q.Name + ".high", Param: i, Part: High}, Word{Name: q.Name + ".low", Param: i, Part: Low})
 	}
 	form := q.form()
 	if q.Kind.Integer() && q.Dir == InOut {
-		return []Word{{Name: q.Name, Param: i, Form: form}, {Name: q.Name, Param: i, Form: form, Out: true}}
+		list = append(list, Word{Name: q.Name, Param: i, Form: form})
+		return append(list, Word{Name: q.Name, Param: i, Form: form, Out: true})
 	}
-	return []Word{{Name: q.Name, Param: i, Form: form, Out: q.Dir == Out}}
+	return append(list, Word{Name: q.Name, Param: i, Form: form, Out: q.Dir == Out})
 }
 
 func (q *Param) form() Form {

@@ -1,7 +1,6 @@
 package signature
 
 import (
-	"bufio"
 	_ "embed"
 	"fmt"
 	"io"
@@ -25,6 +24,11 @@ func (e *TableError) Unwrap() error { return e.Err }
 type procTable struct {
 	procs  []Proc
 	byName map[string]*Proc
+	before *procTable // the procedures that these follow, nil: none
+
+	// For the parameters and the words of a procedure that is being parsed.
+	params []Param
+	words  []Word
 }
 
 // room is the number of procedures that can be added to the embedded table.
@@ -32,14 +36,32 @@ const room = 64
 
 // The embedded table is part of the program: an error in it is a bug, which tests find.
 var procedures = sync.OnceValue(func() *procTable {
-	procs, err := ParseProcedures(strings.NewReader(proceduresText))
-	if err != nil {
+	t := &procTable{}
+	if err := t.parse(proceduresText, room); err != nil {
 		panic(err)
 	}
-	t := &procTable{make([]Proc, 0, len(procs)+room), make(map[string]*Proc, len(procs))}
-	t.add(procs)
 	return t
 })
+
+// Extend adds procedures to the table, of another library or for a test. They get the next
+// numbers, so recordings of them can be read only by programs that make the same calls to
+// Extend. It must not be called concurrently with other uses of the table.
+func Extend(r io.Reader) error {
+	t := procedures()
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	more := procTable{before: t}
+	if err := more.parse(string(text), 0); err != nil {
+		return err
+	}
+	if len(more.procs) > cap(t.procs)-len(t.procs) {
+		return fmt.Errorf("there is room for %d procedures more, not %d", cap(t.procs)-len(t.procs), len(more.procs))
+	}
+	t.add(more.procs)
+	return nil
+}
 
 func (t *procTable) add(procs []Proc) {
 	old := len(t.procs)
@@ -50,22 +72,6 @@ func (t *procTable) add(procs []Proc) {
 	for i := old; i < len(t.procs); i++ {
 		t.procs[i].Base = t.byName[t.procs[i].Base.Name]
 	}
-}
-
-// Extend adds procedures to the table, of another library or for a test. They get the next
-// numbers, so recordings of them can be read only by programs that make the same calls to
-// Extend. It must not be called concurrently with other uses of the table.
-func Extend(r io.Reader) error {
-	t := procedures()
-	procs, err := parseProcedures(r, t.procs)
-	if err != nil {
-		return err
-	}
-	if len(procs) > cap(t.procs)-len(t.procs) {
-		return fmt.Errorf("there is room for %d procedures more, not %d", cap(t.procs)-len(t.procs), len(procs))
-	}
-	t.add(procs)
-	return nil
 }
 
 // Procs returns all procedures; Procs()[i] has number i+1. Callers must not change them.
@@ -84,66 +90,83 @@ func ProcByID(id int) *Proc {
 func ProcByName(name string) *Proc { return procedures().byName[name] }
 
 // ParseProcedures reads a table of procedures.
-func ParseProcedures(r io.Reader) ([]Proc, error) { return parseProcedures(r, nil) }
-
-// parseProcedures reads procedures that follow others.
-func parseProcedures(r io.Reader, before []Proc) ([]Proc, error) {
-	var procs []Proc
-	seen := map[string]bool{}
-	for i := range before {
-		seen[before[i].Name] = true
+func ParseProcedures(r io.Reader) ([]Proc, error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
 	}
-	var lines []int
-	err := eachLine(r, "procedures.tbl", func(n int, line string) error {
-		p, err := parseProc(line)
+	var t procTable
+	err = t.parse(string(text), 0)
+	return t.procs, err
+}
+
+// parse reads procedures, with room for that many more. Most commands do this once, and some little
+// else: it allocates no more than what stays.
+func (t *procTable) parse(text string, room int) error {
+	most := strings.Count(text, "\n") + 1
+	t.procs, t.byName = make([]Proc, 0, most+room), make(map[string]*Proc, most)
+	lines := make([]int, 0, most)
+	first := 1
+	if t.before != nil {
+		first += len(t.before.procs)
+	}
+	err := eachLine(text, "procedures.tbl", func(n int, line string) error {
+		t.procs = append(t.procs, Proc{ID: first + len(t.procs)})
+		p := &t.procs[len(t.procs)-1]
+		err := t.parseProc(p, line)
+		if err == nil && t.named(p.Name) != nil {
+			err = fmt.Errorf("%s is listed twice", p.Name)
+		}
 		if err != nil {
+			t.procs = t.procs[:len(t.procs)-1]
 			return err
 		}
-		if seen[p.Name] {
-			return fmt.Errorf("%s is listed twice", p.Name)
-		}
-		seen[p.Name] = true
-		p.ID = len(before) + len(procs) + 1
-		procs, lines = append(procs, p), append(lines, n)
+		t.byName[p.Name] = p
+		lines = append(lines, n)
 		return nil
 	})
 	if err != nil {
-		return procs, err
+		return err
 	}
-	return procs, findBases(procs, before, lines)
+	t.procs = t.procs[: len(t.procs) : len(t.procs)+room]
+	return t.findBases(lines)
+}
+
+// named returns the procedure with a name, or nil.
+func (t *procTable) named(name string) *Proc {
+	if p := t.byName[name]; p != nil || t.before == nil {
+		return p
+	}
+	return t.before.named(name)
 }
 
 // findBases finds the bases of the procedures, which are in these lines, and what follows from
 // them.
-func findBases(procs, before []Proc, lines []int) error {
-	byName := map[string]*Proc{}
-	for _, list := range [][]Proc{before, procs} {
-		for i := range list {
-			byName[list[i].Name] = &list[i]
-		}
-	}
-	for i := range procs {
-		p := &procs[i]
+func (t *procTable) findBases(lines []int) error {
+	for i := range t.procs {
+		p := &t.procs[i]
 		p.Base = p
 		if p.base != "" {
-			base := byName[p.base]
+			base := t.named(p.base)
 			if base == nil || base.base != "" {
 				return &TableError{"procedures.tbl", lines[i], fmt.Errorf("%s is a variant of %s, which is not there, or one itself", p.Name, p.base)}
 			}
 			p.inherit(base)
 		}
 		p.Variant = p.variant()
-		p.schema()
+		t.words = p.schema(t.words[:0])
+		p.Words = append([]Word(nil), t.words...)
 		p.findRoles()
 	}
 	return nil
 }
 
 // eachLine calls f for every line that is not empty or a comment.
-func eachLine(r io.Reader, table string, f func(n int, line string) error) error {
-	sc := bufio.NewScanner(r)
-	for n := 1; sc.Scan(); n++ {
-		line := strings.TrimSpace(sc.Text())
+func eachLine(text, table string, f func(n int, line string) error) error {
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' {
 			continue
 		}
@@ -151,39 +174,49 @@ func eachLine(r io.Reader, table string, f func(n int, line string) error) error
 			return &TableError{table, n, err}
 		}
 	}
-	return sc.Err()
+	return nil
 }
 
-func parseProc(line string) (Proc, error) {
+// onlyOther are the classes of procedures for which the table has none.
+var onlyOther = []string{OtherOps}
+
+func (t *procTable) parseProc(p *Proc, line string) error {
 	head, tail, _ := strings.Cut(line, " : ")
-	f := strings.Fields(head)
-	if len(f) < 2 {
-		return Proc{}, fmt.Errorf("want NAME CLASS, got %q", head)
-	}
-	p := Proc{Name: f[0], lookupByName: map[string]int{}}
-	if err := p.setClass(f[1]); err != nil {
-		return p, err
-	}
-	for _, a := range f[2:] {
-		if err := p.setAttribute(a); err != nil {
-			return p, err
+	n := 0
+	for a := range strings.FieldsSeq(head) {
+		var err error
+		switch n++; n {
+		case 1:
+			p.Name = a
+		case 2:
+			err = p.setClass(a)
+		default:
+			err = p.setAttribute(a)
 		}
+		if err != nil {
+			return err
+		}
+	}
+	if n < 2 {
+		return fmt.Errorf("want NAME CLASS, got %q", head)
 	}
 	if p.MTF == nil {
-		p.MTF = []string{OtherOps}
+		p.MTF = onlyOther
 	}
-	for _, s := range strings.Fields(tail) {
+	p.Params = t.params[:0]
+	for s := range strings.FieldsSeq(tail) {
 		q, err := parseParam(s)
 		if err != nil {
-			return p, fmt.Errorf("parameter %q: %w", s, err)
+			return fmt.Errorf("parameter %q: %w", s, err)
 		}
 		if p.Param(q.Name) >= 0 {
-			return p, fmt.Errorf("parameter %s is listed twice", q.Name)
+			return fmt.Errorf("parameter %s is listed twice", q.Name)
 		}
-		p.lookupByName[q.Name] = len(p.Params)
 		p.Params = append(p.Params, q)
 	}
-	return p, p.check()
+	t.params = p.Params
+	p.Params = append([]Param(nil), p.Params...) // nil if there are none
+	return p.check()
 }
 
 func (p *Proc) setClass(s string) error {
@@ -197,22 +230,12 @@ func (p *Proc) setClass(s string) error {
 }
 
 func (p *Proc) setAttribute(a string) error {
-	key, value, _ := strings.Cut(a, "=")
-	flags := map[string]*bool{
-		"large": &p.HasLarge, "poll": &p.Poll, "persistent": &p.Persistent, "starts": &p.Starts,
-		"frees": &p.Frees, "ffunc": &p.FortranFunc, "noierr": &p.NoIerror, "fint": &p.FortranInts,
-		"varargs": &p.Varargs, "begins": &p.Begins, "ends": &p.Ends, "anytime": &p.Anytime, "cancels": &p.Cancels,
-		"shared": &p.Shared, "existing": &p.Existing, "noreturn": &p.NoReturn, "file": &p.file, "commits": &p.Commits, "cptr": &p.FortranCptr,
-		"opens": &p.Opens, "closes": &p.Closes,
-	}
-	if f, ok := flags[a]; ok {
+	if f := p.flag(a); f != nil {
 		*f = true
 		return nil
 	}
-	values := map[string]*string{
-		"issue": &p.Issues, "completes": &p.Completes, "peeks": &p.Peeks, "ctor": &p.Ctor, "mode": &p.Mode, "of": &p.base,
-	}
-	if v, ok := values[key]; ok && value != "" {
+	key, value, _ := strings.Cut(a, "=")
+	if v := p.text(key); v != nil && value != "" {
 		*v = value
 		return nil
 	}
@@ -227,6 +250,74 @@ func (p *Proc) setAttribute(a string) error {
 		p.Fortran = FortranF08
 	default:
 		return p.setMeaning(a, key, value)
+	}
+	return nil
+}
+
+// flag returns what an attribute without a value sets, nil if there is no such attribute.
+func (p *Proc) flag(a string) *bool {
+	switch a {
+	case "large":
+		return &p.HasLarge
+	case "poll":
+		return &p.Poll
+	case "persistent":
+		return &p.Persistent
+	case "starts":
+		return &p.Starts
+	case "frees":
+		return &p.Frees
+	case "ffunc":
+		return &p.FortranFunc
+	case "noierr":
+		return &p.NoIerror
+	case "fint":
+		return &p.FortranInts
+	case "varargs":
+		return &p.Varargs
+	case "begins":
+		return &p.Begins
+	case "ends":
+		return &p.Ends
+	case "anytime":
+		return &p.Anytime
+	case "cancels":
+		return &p.Cancels
+	case "shared":
+		return &p.Shared
+	case "existing":
+		return &p.Existing
+	case "noreturn":
+		return &p.NoReturn
+	case "file":
+		return &p.file
+	case "commits":
+		return &p.Commits
+	case "cptr":
+		return &p.FortranCptr
+	case "opens":
+		return &p.Opens
+	case "closes":
+		return &p.Closes
+	}
+	return nil
+}
+
+// text returns what an attribute with a text sets, nil if there is no such attribute.
+func (p *Proc) text(key string) *string {
+	switch key {
+	case "issue":
+		return &p.Issues
+	case "completes":
+		return &p.Completes
+	case "peeks":
+		return &p.Peeks
+	case "ctor":
+		return &p.Ctor
+	case "mode":
+		return &p.Mode
+	case "of":
+		return &p.base
 	}
 	return nil
 }
