@@ -4,10 +4,6 @@
 // the code is the same on every machine. FORMAT.md specifies it.
 package mix
 
-import (
-	"sync"
-)
-
 const (
 	// Experts is the maximum number of guesses for a value.
 	Experts = 16
@@ -30,20 +26,6 @@ type Guess struct {
 	None    bool // there is no guess
 }
 
-// slot is what was seen after a context.
-type slot struct {
-	value uint64
-	// mark has the context's lowest 32 bits but the last four, which say how often the value
-	// was right; 0: nothing was seen.
-	mark uint32
-}
-
-const sureMask = sureLevels - 1
-
-func (s *slot) of(context uint64) bool { return s.mark != 0 && (s.mark^uint32(context))&^sureMask == 0 }
-
-func (s *slot) sure() uint8 { return uint8(s.mark & sureMask) }
-
 // trusts are, for each expert, how sure a guess is and the last three, the chance that it is right.
 type trusts [Experts][sureLevels][pastLevels]chance
 
@@ -58,14 +40,14 @@ type Coder struct {
 
 // learned is what a coder learns.
 type learned struct {
-	table      []slot
-	shift      int
-	trust      [Kinds]*trusts
-	past       [Kinds][Experts]uint8
-	mixer      [Kinds][Experts + 1]int64
-	spell      []chance // of the bits of values that no expert guessed
-	spellShift int
-	spellers   [Kinds]*bitMixer
+	table    contexts
+	trust    [Kinds]*trusts
+	past     [Kinds][Experts]uint8
+	mixer    [Kinds][Experts + 1]int64
+	spell    chances // of the bits of values that no expert guessed
+	spellers [Kinds]*bitMixer
+	// own are the kinds whose trust and spellers are not those of the state with which the coder began.
+	own struct{ trust, spellers [Kinds]bool }
 }
 
 // TableBits limits the table of contexts to 1<<TableBits slots.
@@ -86,35 +68,14 @@ func NewDecoder(code []byte, tableBits int) *Coder {
 	return c
 }
 
-// memory is that of closed coders, for reuse.
-var memory struct{ tables, spells sync.Pool }
-
-// take returns n elements from a pool, or new ones. If empty is set they are zero.
-func take[T any](pool *sync.Pool, n int, empty bool) []T {
-	if t, ok := pool.Get().(*[]T); ok && cap(*t) >= n {
-		out := (*t)[:n]
-		if empty {
-			clear(out)
-		}
-		return out
-	}
-	return make([]T, n)
-}
-
 // Close releases the coder's memory. The coder must not be used afterwards.
 func (c *Coder) Close() {
-	table, spell := c.table, c.spell
-	c.table, c.spell = nil, nil
-	memory.tables.Put(&table)
-	memory.spells.Put(&spell)
+	c.table.close()
+	c.spell.close()
 }
 
 func newCoder(tableBits int) *Coder {
-	spellBits := min(tableBits+1, maxSpellBits)
-	c := &Coder{learned: learned{table: take[slot](&memory.tables, 1<<tableBits, true), shift: 64 - tableBits, spell: take[chance](&memory.spells, 1<<spellBits, false), spellShift: 64 - spellBits}}
-	for i := range c.spell {
-		c.spell[i] = evens
-	}
+	c := &Coder{learned: learned{table: newContexts(tableBits), spell: newChances(min(tableBits+1, maxSpellBits))}}
 	for k := range c.mixer {
 		for i := range c.mixer[k] {
 			c.mixer[k][i] = 1 << 16 * 7 / 20
@@ -125,10 +86,16 @@ func newCoder(tableBits int) *Coder {
 
 // trusted returns the chances of a kind.
 func (c *Coder) trusted(kind int) *trusts {
-	if t := c.trust[kind]; t != nil {
-		return t
+	if c.own.trust[kind] {
+		return c.trust[kind]
 	}
 	t := new(trusts)
+	begun := c.trust[kind]
+	c.trust[kind], c.own.trust[kind] = t, true
+	if begun != nil {
+		*t = *begun
+		return t
+	}
 	for i := range t {
 		for sure := range t[i] {
 			for past := range t[i][sure] {
@@ -139,7 +106,6 @@ func (c *Coder) trusted(kind int) *trusts {
 			}
 		}
 	}
-	c.trust[kind] = t
 	return t
 }
 
@@ -178,13 +144,13 @@ func (c *Coder) Recall(g *Guess) {
 	if g.Context == 0 {
 		return
 	}
-	s := &c.table[g.Context>>c.shift]
+	s := c.table.find(g.Context)
 	g.Value, g.Sure, g.None = s.value, s.sure(), !s.of(g.Context)
 }
 
 // learn notes what followed a context.
 func (c *Coder) learn(context, v uint64) {
-	s := &c.table[context>>c.shift]
+	s := c.table.put(context)
 	sure := s.sure()
 	switch {
 	case !s.of(context):
@@ -314,9 +280,9 @@ type State struct{ learned }
 // Learned returns what the coder has learned, without how often it has seen what beyond a few times, so
 // that coders that begin with it adapt to what follows. The coder must not be used afterwards.
 func (c *Coder) Learned() *State {
-	settle(c.spell)
-	for _, t := range c.trust {
-		if t == nil {
+	settle(c.spell.list)
+	for kind, t := range c.trust {
+		if !c.own.trust[kind] {
 			continue
 		}
 		for i := range t {
@@ -344,22 +310,11 @@ func (s *State) Decoder(code []byte) *Coder {
 	return &Coder{learned: s.copy(), decoder: newDecoder(code)}
 }
 
-// copy copies what was learned.
+// copy copies what was learned; of a kind, when a coder first changes that.
 func (l *learned) copy() learned {
 	out := *l
-	out.table = take[slot](&memory.tables, len(l.table), false)
-	copy(out.table, l.table)
-	out.spell = take[chance](&memory.spells, len(l.spell), false)
-	copy(out.spell, l.spell)
-	for i := range Kinds {
-		if l.trust[i] != nil {
-			t := *l.trust[i]
-			out.trust[i] = &t
-		}
-		if l.spellers[i] != nil {
-			t := *l.spellers[i]
-			out.spellers[i] = &t
-		}
-	}
+	out.table, out.spell = l.table.copy(), l.spell.copy()
+	clear(out.own.trust[:])
+	clear(out.own.spellers[:])
 	return out
 }

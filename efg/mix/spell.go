@@ -40,13 +40,18 @@ var firstWeights = [seenLevels]int32{0, 18000, 22000, 26000, 30000}
 
 // spelling returns the weights of a kind.
 func (c *Coder) spelling(kind int) *bitMixer {
-	m := c.spellers[kind]
-	if m == nil {
-		m = new(bitMixer)
-		for i := range m {
-			m[i] = firstWeights
-		}
-		c.spellers[kind] = m
+	if c.own.spellers[kind] {
+		return c.spellers[kind]
+	}
+	m := new(bitMixer)
+	begun := c.spellers[kind]
+	c.spellers[kind], c.own.spellers[kind] = m, true
+	if begun != nil {
+		*m = *begun
+		return m
+	}
+	for i := range m {
+		m[i] = firstWeights
 	}
 	return m
 }
@@ -125,14 +130,20 @@ func (c *Coder) modelled(m *bitMixer, contexts []uint64, node uint64, b bool) bo
 	inputs := &c.inputs
 	node *= 0x9e3779b97f4a7c15
 	sum := int64(0)
-	spell, shift := c.spell, c.spellShift&63
 	contexts = contexts[:min(len(contexts), Contexts)]
+	if c.spell.lacks(len(contexts)) {
+		c.spell.grow()
+	}
+	spell, shift, whole := c.spell.list, c.spell.shift&63, c.spell.places == nil
 	for i, x := range contexts {
-		k := (x + node) * mixing >> shift
+		k := uint32((x + node) * mixing >> shift)
+		if !whole {
+			k = c.spell.position(k)
+		}
 		s := spell[k]
 		l := levels[s&countMask%chance(len(levels))]
 		in := int32(stretch(s.p()))
-		inputs[i] = bitInput{uint32(k), in, l}
+		inputs[i] = bitInput{k, in, l}
 		sum += int64(m[i][l]) * int64(in)
 	}
 	p := min(max(squash(sum>>16), 32), 1<<16-32)
