@@ -72,6 +72,11 @@ func NewDecoder(code []byte, tableBits int) *Coder {
 func (c *Coder) Close() {
 	c.table.close()
 	c.spell.close()
+	for kind, own := range c.own.trust {
+		if own {
+			memory.trusts.Put(c.trust[kind])
+		}
+	}
 }
 
 func newCoder(tableBits int) *Coder {
@@ -89,7 +94,10 @@ func (c *Coder) trusted(kind int) *trusts {
 	if c.own.trust[kind] {
 		return c.trust[kind]
 	}
-	t := new(trusts)
+	t, ok := memory.trusts.Get().(*trusts)
+	if !ok {
+		t = new(trusts)
+	}
 	begun := c.trust[kind]
 	c.trust[kind], c.own.trust[kind] = t, true
 	if begun != nil {

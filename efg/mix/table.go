@@ -26,14 +26,18 @@ type size struct {
 	used  int  // places, while they are not all there
 }
 
-// Bits of a table's positions: of a new one, and of the largest that does not have all places. That grows
-// to all at once: larger ones between would save little memory, and searching them takes time.
+// A new table has places for all values but the last firstFold bits, and at least 1 << firstBits. The
+// largest that does not have all places, 1 << lastBits, grows to all at once: larger ones between would
+// save little memory, and searching them takes time.
 const (
+	firstFold = 4
 	firstBits = 10
 	lastBits  = 15
 )
 
-func newSize(bits int) size { return size{shift: uint(64 - bits), fold: uint(max(bits-firstBits, 0))} }
+func newSize(bits int) size {
+	return size{shift: uint(64 - bits), fold: uint(min(max(bits-firstBits, 0), firstFold))}
+}
 
 func (s *size) len() int { return 1 << (64 - s.shift - s.fold) }
 
@@ -48,7 +52,7 @@ func (s *size) enlarge() {
 func (s *size) lacks(n int) bool { return s.fold > 0 && s.used+n > s.len()/4*3 }
 
 // memory is that of closed coders, for reuse.
-var memory struct{ slots, chances, places sync.Pool }
+var memory struct{ slots, chances, places, trusts sync.Pool }
 
 // take returns n elements from a pool, or new ones. If empty is set they are zero.
 func take[T any](pool *sync.Pool, n int, empty bool) []T {

@@ -14,8 +14,8 @@ func TestTablesGrow(t *testing.T) {
 		slots, bitChances := newContexts(bits), newChances(min(bits, maxSpellBits))
 		first := len(slots.slots)
 		wantSlots, wantChances := map[uint64]uint64{}, map[uint32]chance{}
-		for i := range uint64(100_000) {
-			context := Hash(rng.Uint64() % 60_000)
+		for i := range uint64(150_000) {
+			context := Hash(rng.Uint64() % 120_000)
 			place := context >> (64 - bits)
 			if got := slots.find(context).value; got != wantSlots[place] {
 				t.Fatalf("%d bits, %d: value %d, want %d", bits, i, got, wantSlots[place])

@@ -12,11 +12,33 @@ func (w *Writer) ReadBack(file io.ReaderAt, size int64) error {
 	if err == nil {
 		r.decoded, w.decoded = w.decoded, decodedEvents{}
 		err = r.readBack()
+		w.totals = r.totals()
 	}
 	if err != nil {
 		return fmt.Errorf("what was written does not read: %w", err)
 	}
 	return nil
+}
+
+// Totals are numbers of a run.
+type Totals struct {
+	Processes int
+	Events    uint64
+	Dropped   uint64 // events that were not recorded for lack of space
+}
+
+// Totals returns those of the run that ReadBack read.
+func (w *Writer) Totals() Totals { return w.totals }
+
+func (r *Run) totals() Totals {
+	t := Totals{Processes: len(r.Procs)}
+	for i := range r.Procs {
+		for _, s := range r.Procs[i].Streams {
+			t.Events += s.Events
+			t.Dropped += s.Dropped
+		}
+	}
+	return t
 }
 
 func (r *Run) readBack() error {

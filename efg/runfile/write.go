@@ -47,7 +47,10 @@ func EncodePart(w io.Writer, procs []*efg.Process, meta Meta) error {
 
 // Writer writes the content of run files, and remembers of the last one what it decoded and
 // compared while it wrote: ReadBack does not decode that again.
-type Writer struct{ decoded decodedEvents }
+type Writer struct {
+	decoded decodedEvents
+	totals  Totals // see ReadBack
+}
 
 // EncodeRun is like the function of that name.
 func (w *Writer) EncodeRun(out io.Writer, procs []*efg.Process, meta Meta) error {

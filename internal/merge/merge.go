@@ -70,6 +70,7 @@ type merger struct {
 	work   string // the work directory
 	places places
 	worlds map[string]uint64 // by segment, if segments do not distinguish worlds
+	wrote  runfile.Totals    // of the last file
 }
 
 // Run merges files, and those in directories.
@@ -155,7 +156,8 @@ func (m *merger) makeAtOnce(out *durable.File) (*Result, error) {
 		return nil, &allInputsBroken{o.LeftOut}
 	}
 	result := &Result{LeftOut: o.LeftOut, Running: o.Running}
-	return result, m.describe(result)
+	m.describe(result)
+	return result, nil
 }
 
 // makeOfChunks writes the output from the chunks' parts.
@@ -200,7 +202,8 @@ func (m *merger) finish(out *durable.File) (*Result, error) {
 	if len(left) == len(parts) {
 		return nil, &allInputsBroken{result.LeftOut}
 	}
-	return result, m.describe(result)
+	m.describe(result)
+	return result, nil
 }
 
 // write writes a run file from parts. Inputs that cannot be read are omitted if that was
@@ -211,6 +214,7 @@ func (m *merger) write(out *durable.File, parts []string, encode func(*runfile.W
 		err := out.Write(func(w io.Writer) error { return encode(&rw, w, parts) }, rw.ReadBack)
 		var broken *runfile.PartError
 		if !m.opt.SkipBroken || !errors.As(err, &broken) {
+			m.wrote = rw.Totals()
 			return left, err
 		}
 		left = append(left, broken.Error())
@@ -250,21 +254,9 @@ func explain(err error, origin map[string]*chunk) error {
 	return err
 }
 
-// describe adds a description of the output.
-func (m *merger) describe(result *Result) error {
-	run, err := runfile.OpenRun(m.opt.Output)
-	if err != nil {
-		return err
-	}
-	defer run.Close()
+// describe adds a description of the output, which was written last.
+func (m *merger) describe(result *Result) {
 	result.Written = true
 	result.Files = len(m.plan.inputs) - len(result.LeftOut)
-	result.Processes = len(run.Procs)
-	for i := range run.Procs {
-		for _, s := range run.Procs[i].Streams {
-			result.Events += s.Events
-			result.Dropped += s.Dropped
-		}
-	}
-	return nil
+	result.Processes, result.Events, result.Dropped = m.wrote.Processes, m.wrote.Events, m.wrote.Dropped
 }

@@ -75,6 +75,7 @@ func (m *merger) writeOf(procs []*efg.Process, paths []string, meta runfile.Meta
 		var rw runfile.Writer
 		err := out.Write(func(w io.Writer) error { return encode(&rw, w, procs, meta) }, rw.ReadBack)
 		if err == nil || isSystem(err) {
+			m.wrote = rw.Totals()
 			return left, err
 		}
 		bad, cause := firstBroken(procs, meta, encode)

@@ -11,6 +11,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
 )
 
 // Line returns a text for use within a line: line breaks and tabs are escaped too.
@@ -160,12 +162,20 @@ func Data(w io.Writer) io.Writer {
 	return Raw(w)
 }
 
-// IsTerminal reports whether output goes to a terminal.
+// IsTerminal reports whether output goes to a terminal: /dev/null, for example, is none.
 func IsTerminal(w io.Writer) bool {
 	f, ok := Raw(w).(*os.File)
 	if !ok {
 		return false
 	}
-	fi, err := f.Stat()
-	return err == nil && fi.Mode()&os.ModeCharDevice != 0
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return false
+	}
+	terminal := false
+	err = conn.Control(func(fd uintptr) {
+		_, err := unix.IoctlGetTermios(int(fd), unix.TCGETS)
+		terminal = err == nil
+	})
+	return err == nil && terminal
 }
