@@ -39,7 +39,7 @@ type part struct {
 }
 
 var parts = []part{
-	{"calls", calls}, {"callpath", callPaths}, {"regions", regions}, {"logger", logger}, {"recorder", recorder}, {"counters", counters}, {"start", start}, {"memory", memory}, {"read", read}, {"size", size}, {"exchange", exchange}, {"export", exportTraces},
+	{"calls", calls}, {"callpath", callPaths}, {"regions", regions}, {"logger", logger}, {"recorder", recorder}, {"counters", counters}, {"start", start}, {"seal", seal}, {"memory", memory}, {"read", read}, {"size", size}, {"exchange", exchange}, {"export", exportTraces},
 	{"growth", growth}, {"ranks", manyRanks}, {"merge", mergeCommand}, {"times", timeStats}, {"traces", traces}, {"polls", polls}, {"irregular", irregular}, {"analysis", analyses}, {"whatif", whatifModel}, {"generate", generated}, {"replay", replayed}, {"daemon", daemonPart}, {"http", httpPart},
 }
 
