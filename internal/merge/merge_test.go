@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -259,7 +260,8 @@ func TestMergeAgain(t *testing.T) {
 }
 
 // The file of a run contains what its recorder says about it, and worlds with one ID get
-// different ones, whether the segments fit in memory or are merged in chunks.
+// different ones, whether the segments fit in memory or are merged in chunks, and on however many
+// processors.
 func TestMergeRecorded(t *testing.T) {
 	all := t.TempDir()
 	for _, c := range []sim.Config{
@@ -273,11 +275,13 @@ func TestMergeRecorded(t *testing.T) {
 	}
 	meta := runfile.Meta{Tool: "efg test", Command: []string{"sh", "twice"}, Started: 5, Ended: 9, Status: 7, Time: "stats", Queries: true}
 	var want []byte
-	for _, limit := range []int{16, 1000} {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, c := range []struct{ limit, processors int }{{16, 2}, {1000, 1}, {1000, 8}} {
+		runtime.GOMAXPROCS(c.processors)
 		o := quick(Options{Output: filepath.Join(t.TempDir(), "run.efg"), Recorded: &meta})
-		o.limits.segments = limit
+		o.limits.segments = c.limit
 		r, err := Run([]string{all}, o)
-		if err != nil || r.Files != 54 || r.Processes != 54 || r.Events == 0 {
+		if err != nil || r.Files != 54 || r.Processes != 54 || r.Events != eventsIn(t, o.Output) {
 			t.Fatalf("%+v, %v", r, err)
 		}
 		mustBeClean(t, all, filepath.Dir(o.Output))
@@ -307,6 +311,22 @@ func TestMergeRecorded(t *testing.T) {
 	if len(sizes) != 3 {
 		t.Errorf("ranks by world: %v", sizes)
 	}
+}
+
+// eventsIn is the number of events of a run file.
+func eventsIn(t *testing.T, file string) (n uint64) {
+	t.Helper()
+	run, err := runfile.OpenRun(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	for i := range run.Procs {
+		for _, s := range run.Procs[i].Streams {
+			n += s.Events
+		}
+	}
+	return n
 }
 
 // Two simultaneous recordings each get their file: neither waits for the other's.
