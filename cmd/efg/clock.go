@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,11 +33,16 @@ func checkClock(clock string) error {
 
 // correctClocks makes the times of a run of several machines agree, unless raw ones are wanted.
 func correctClocks(ctx context.Context, r *runfile.Run, clock string, errOut io.Writer) error {
+	return correctPart(ctx, r, nil, clock, errOut)
+}
+
+// correctPart is correctClocks for some processes, as if the others were not in the file; nil stands for all.
+func correctPart(ctx context.Context, r *runfile.Run, procs []int, clock string, errOut io.Writer) error {
 	if err := checkClock(clock); err != nil || clock == "raw" || !clocks.Needed(r) {
 		return err
 	}
 	bar := newProgress(errOut, "events", 0)
-	rep, err := clocks.Correct(ctx, r, func(done, total uint64) { bar.part("events", done, total) })
+	rep, err := clocks.CorrectPart(ctx, r, procs, func(done, total uint64) { bar.part("events", done, total) })
 	bar.close()
 	if errors.Is(err, match.ErrNoTimes) {
 		return nil
@@ -55,7 +61,8 @@ func correctClocks(ctx context.Context, r *runfile.Run, clock string, errOut io.
 func notAligned(rep *clocks.Report) (hosts []string) {
 	const most = 4
 	more := 0
-	for _, m := range rep.Machines[1:] {
+	machines := slices.DeleteFunc(slices.Clone(rep.Machines), func(m clocks.Machine) bool { return len(m.Ranks) == 0 })
+	for _, m := range machines[1:] {
 		switch {
 		case m.Aligned:
 		case len(hosts) == most:

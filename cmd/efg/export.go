@@ -40,6 +40,8 @@ type exportFormat struct {
 	what []string
 	// check, if not nil, looks at what was selected before anything is written.
 	check func(opt *exportOptions, size exportSize, errOut io.Writer) error
+	// matches, if not nil, reports whether messages have to be matched for what is written.
+	matches func(opt *exportOptions) bool
 }
 
 // exportFormats are the formats of efg export.
@@ -62,6 +64,7 @@ type exportOptions struct {
 	what           []string
 	clock          string
 	slices         uint64
+	memory         string
 	compat         bool
 	depth          siteDepth
 }
@@ -97,6 +100,7 @@ since the start of the run: 1.5s, 300ms or 20us.`,
 	f.StringVar(&opt.to, "to", "", "`EVENT` or time to stop before (default: the end)")
 	f.StringSliceVar(&opt.what, "what", nil, "optional parts of the format to write")
 	f.Uint64Var(&opt.slices, "slices", 0, "perfetto, chrome, paje: about the most slices; of more calls, short ones are drawn together (default 2000000)")
+	f.StringVar(&opt.memory, "memory", "1GiB", "memory for matching messages: an export that needs about more is rejected")
 	clockFlag(cmd, &opt.clock)
 	opt.depth.listFlag(cmd)
 	f.BoolVar(&opt.compat, "compat", false, "otf2: write nonblocking collectives as blocking ones, for readers of OTF2 2")
@@ -174,8 +178,11 @@ func exportRun(path string, opt *exportOptions, out, errOut io.Writer) error {
 			return err
 		}
 	}
+	if err := format.checkMemory(opt, job); err != nil {
+		return err
+	}
 	if format.times {
-		if err := correctClocks(context.Background(), r, opt.clock, errOut); err != nil {
+		if err := correctPart(context.Background(), r, job.Matched(), opt.clock, errOut); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ var exportHDTrace = exportFormat{
 	writeDir: writeHDTrace,
 	owned:    hdtrace.Owns,
 	times:    true,
+	matches:  unlessRaw,
 	what:     []string{hdtrace.Attributes, hdtrace.Requests},
 }
 

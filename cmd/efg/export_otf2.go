@@ -14,6 +14,7 @@ var exportOTF2 = exportFormat{
 	owned:    otf2.Owns,
 	times:    true,
 	compat:   true,
+	matches:  always,
 	what:     []string{otf2.Arguments, otf2.Callsites, otf2.Numbers},
 }
 

@@ -13,6 +13,7 @@ var exportParaver = exportFormat{
 	writeDir: writeParaver,
 	owned:    paraver.Owns,
 	times:    true,
+	matches:  paraverMatches,
 	what:     []string{paraver.States, paraver.Calls, paraver.Messages},
 }
 

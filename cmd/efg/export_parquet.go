@@ -20,8 +20,9 @@ var exportParquet = exportFormat{
 		}
 		return added, err
 	},
-	owned: parquet.Owned,
-	times: true,
-	paths: true,
-	what:  table.Names(),
+	owned:   parquet.Owned,
+	times:   true,
+	matches: tablesMatch(table.Names()...),
+	paths:   true,
+	what:    table.Names(),
 }

@@ -10,23 +10,25 @@ import (
 )
 
 var exportCSV = exportFormat{
-	name:  "csv",
-	about: "one of the tables of parquet, that of --what (default events), as comma-separated\nvalues",
-	write: csv.Write,
-	times: true,
-	paths: true,
-	what:  table.Names(),
-	check: oneTable,
+	name:    "csv",
+	about:   "one of the tables of parquet, that of --what (default events), as comma-separated\nvalues",
+	write:   csv.Write,
+	times:   true,
+	paths:   true,
+	what:    table.Names(),
+	check:   oneTable,
+	matches: tablesMatch("events"),
 }
 
 var exportArrow = exportFormat{
-	name:  "arrow",
-	about: "the same as a file of Apache Arrow (Feather)",
-	write: arrow.Write,
-	times: true,
-	paths: true,
-	what:  table.Names(),
-	check: oneTable,
+	name:    "arrow",
+	about:   "the same as a file of Apache Arrow (Feather)",
+	write:   arrow.Write,
+	times:   true,
+	paths:   true,
+	what:    table.Names(),
+	check:   oneTable,
+	matches: tablesMatch("events"),
 }
 
 // oneTable rejects more than one table.

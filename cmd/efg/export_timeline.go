@@ -15,31 +15,34 @@ import (
 )
 
 var exportPerfetto = exportFormat{
-	name:  "perfetto",
-	about: "a trace for ui.perfetto.dev: a track for each thread, a slice for each call with its\narguments, flows of messages and requests",
-	write: sliced(perfetto.Write),
-	times: true,
-	drawn: true,
-	paths: true,
-	what:  []string{slices.Arguments},
+	name:    "perfetto",
+	about:   "a trace for ui.perfetto.dev: a track for each thread, a slice for each call with its\narguments, flows of messages and requests",
+	write:   sliced(perfetto.Write),
+	times:   true,
+	matches: always,
+	drawn:   true,
+	paths:   true,
+	what:    []string{slices.Arguments},
 }
 
 var exportChrome = exportFormat{
-	name:  "chrome",
-	about: "the same as JSON for speedscope and chrome://tracing, for small parts",
-	write: sliced(chrome.Write),
-	times: true,
-	drawn: true,
-	paths: true,
-	what:  []string{slices.Arguments},
+	name:    "chrome",
+	about:   "the same as JSON for speedscope and chrome://tracing, for small parts",
+	write:   sliced(chrome.Write),
+	times:   true,
+	matches: always,
+	drawn:   true,
+	paths:   true,
+	what:    []string{slices.Arguments},
 }
 
 var exportPaje = exportFormat{
-	name:  "paje",
-	about: "a Pajé trace for ViTE, pj_dump and R: states, links and the bytes sent",
-	write: sliced(paje.Write),
-	times: true,
-	drawn: true,
+	name:    "paje",
+	about:   "a Pajé trace for ViTE, pj_dump and R: states, links and the bytes sent",
+	write:   sliced(paje.Write),
+	times:   true,
+	matches: always,
+	drawn:   true,
 }
 
 // mostSlices is about the most slices that are drawn unless --slices says otherwise.

@@ -21,6 +21,9 @@ type Job struct {
 	User string
 	// RawClock asks for times as they were recorded.
 	RawClock bool
+	// Alone: the processes that are not selected are not read, as if they were not in the file, because there
+	// is no memory for all.
+	Alone bool
 	// Show, if not nil, is called from time to time with the number of events written, never
 	// concurrently.
 	Show func(events uint64)
@@ -31,6 +34,14 @@ type Job struct {
 
 	lock sync.Mutex
 	done uint64
+}
+
+// Matched are the processes among which messages are matched and clocks corrected, nil for all.
+func (j *Job) Matched() []int {
+	if j.Alone {
+		return j.Procs
+	}
+	return nil
 }
 
 // Done adds to the number of events written, and returns an error if the export is to end. Writers

@@ -70,23 +70,30 @@ func Needed(run *runfile.Run) bool {
 // nil, is called with how many events of how many are done. Without times of each call the error
 // is match.ErrNoTimes.
 func Correct(ctx context.Context, run *runfile.Run, progress func(done, total uint64)) (*Report, error) {
+	return CorrectPart(ctx, run, nil, progress)
+}
+
+// CorrectPart is Correct for the times of some processes, by their numbers in the run, as if the others were not in
+// the file; nil stands for all. The machines of the report are those of the run; others than those of the part
+// have no ranks.
+func CorrectPart(ctx context.Context, run *runfile.Run, procs []int, progress func(done, total uint64)) (*Report, error) {
 	run.Correct(nil, nil)
 	of := run.Machines()
 	x := newObserver(of)
-	trace, err := match.Open(run)
+	trace, err := match.OpenPart(run, procs)
 	if err != nil {
 		return nil, err
 	}
 	trace.End = math.MaxInt64 // before clocks agree it says nothing
 	several := Needed(run)
-	passes := uint64(1)
+	passes, events := uint64(1), trace.Events // what show refers to must not keep the trace
 	if several {
 		passes = 2
 	}
 	show := func(pass uint64) func(uint64) {
 		return func(done uint64) {
 			if progress != nil {
-				progress(done+pass*trace.Events, passes*trace.Events)
+				progress(done+pass*events, passes*events)
 			}
 		}
 	}
@@ -101,10 +108,10 @@ func Correct(ctx context.Context, run *runfile.Run, progress func(done, total ui
 	}
 	var lines []efg.Line
 	lines, r.Machines = align(machines, x.passages)
-	for i := range run.Procs {
-		m := &r.Machines[of[i]]
-		m.Host = run.Procs[i].Host
-		m.Ranks = append(m.Ranks, run.Procs[i].Rank)
+	for _, p := range trace.Processes {
+		m := &r.Machines[of[p.Number]]
+		m.Host = run.Procs[p.Number].Host
+		m.Ranks = append(m.Ranks, p.Rank)
 	}
 	if !several {
 		return r, nil
@@ -112,23 +119,23 @@ func Correct(ctx context.Context, run *runfile.Run, progress func(done, total ui
 	keepBeginning(lines, of, trace)
 	r.lines = lines
 	run.Correct(lines, nil)
-	return r, r.amend(ctx, run, lines, nil, show(1))
+	return r, r.amend(ctx, run, procs, lines, nil, show(1))
 }
 
 // Order makes sure that no call of a run, be it of one machine, seems over before something has
 // begun that it needed: times of one machine, too, are only as exact as they were recorded. The
 // clocks of several machines must have been aligned by Correct. The visitor that watch makes sees the
-// calls, by their times before.
-func Order(ctx context.Context, run *runfile.Run, watch func(*match.Trace) match.Visitor, progress func(done uint64)) error {
+// calls, by their times before. procs are the processes that are read, nil stands for all.
+func Order(ctx context.Context, run *runfile.Run, procs []int, watch func(*match.Trace) match.Visitor, progress func(done uint64)) error {
 	if run.Corrected() { // nothing is left to do
-		trace, err := match.Open(run)
+		trace, err := match.OpenPart(run, procs)
 		if err != nil {
 			return err
 		}
 		_, err = trace.Walk(ctx, watch(trace), progress)
 		return err
 	}
-	return new(Report).amend(ctx, run, nil, watch, progress)
+	return new(Report).amend(ctx, run, procs, nil, watch, progress)
 }
 
 // keepBeginning shifts lines such that the run begins when it did.
@@ -150,8 +157,8 @@ func keepBeginning(lines []efg.Line, machine []int, t *match.Trace) {
 }
 
 // amend shifts what still contradicts.
-func (r *Report) amend(ctx context.Context, run *runfile.Run, lines []efg.Line, watch func(*match.Trace) match.Visitor, progress func(uint64)) error {
-	trace, err := match.Open(run)
+func (r *Report) amend(ctx context.Context, run *runfile.Run, procs []int, lines []efg.Line, watch func(*match.Trace) match.Visitor, progress func(uint64)) error {
+	trace, err := match.OpenPart(run, procs)
 	if err != nil {
 		return err
 	}

@@ -107,15 +107,24 @@ type Trace struct {
 }
 
 // Open reads the processes of a run, several at a time, without statistics of their times.
-func Open(run *runfile.Run) (*Trace, error) {
+func Open(run *runfile.Run) (*Trace, error) { return OpenPart(run, nil) }
+
+// OpenPart is Open of some processes, by their numbers in the run, as if the others were not in the file; nil stands
+// for all.
+func OpenPart(run *runfile.Run, procs []int) (*Trace, error) {
+	if procs == nil {
+		for i := range run.Procs {
+			procs = append(procs, i)
+		}
+	}
 	if !Traced(run) { // of many ranks, reading them all to find that out takes long
 		return nil, ErrNoTimes
 	}
 	t := &Trace{byRank: map[int]*Process{}, End: math.MaxInt64}
 	first := analysis.FirstRanks(run.Procs)
-	opened := make([]*opened, len(run.Procs))
-	err := eachInParallel(len(run.Procs), func(i int) (err error) {
-		opened[i], err = open(run, i, first[i])
+	opened := make([]*opened, len(procs))
+	err := eachInParallel(len(procs), func(k int) (err error) {
+		opened[k], err = open(run, procs[k], first[procs[k]])
 		return err
 	})
 	if err != nil {

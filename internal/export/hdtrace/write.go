@@ -85,7 +85,7 @@ func Write(dir string, job *export.Job) error {
 		return ErrNoTimes
 	}
 	if !job.RawClock && !w.run.Corrected() {
-		if err := clocks.Order(jobContext(job), w.run, nil, nil); err != nil {
+		if err := clocks.Order(jobContext(job), w.run, job.Matched(), nil, nil); err != nil {
 			return err
 		}
 	}

@@ -123,11 +123,11 @@ func (a *archive) match(raw bool) error {
 	}
 	var err error
 	if raw {
-		if trace, err = match.Open(a.run); err == nil {
+		if trace, err = match.OpenPart(a.run, a.job.Matched()); err == nil {
 			_, err = trace.Walk(a.context(), watch(trace), nil)
 		}
 	} else {
-		err = clocks.Order(a.context(), a.run, watch, nil)
+		err = clocks.Order(a.context(), a.run, a.job.Matched(), watch, nil)
 	}
 	if err != nil {
 		return err

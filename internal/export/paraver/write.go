@@ -73,7 +73,7 @@ func Write(dir string, job *export.Job) (err error) {
 		used: map[*signature.Proc]bool{},
 	}
 	if !job.RawClock && !w.run.Corrected() {
-		if err := clocks.Order(w.context(), w.run, nil, nil); err != nil {
+		if err := clocks.Order(w.context(), w.run, job.Matched(), nil, nil); err != nil {
 			return err
 		}
 	}
@@ -287,7 +287,7 @@ func (w *writer) communicator(facts *analysis.Process, word uint64) int {
 
 // messages adds the messages.
 func (w *writer) messages() error {
-	trace, err := match.Open(w.run)
+	trace, err := match.OpenPart(w.run, w.job.Matched())
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ func (w *writer) findFlows() error {
 		drawn[w.job.Run.Procs[i].Rank] = true
 	}
 	next := uint64(0)
-	matched := export.Job{Run: w.job.Run, Selection: w.job.Selection, Context: w.job.Context}
+	matched := export.Job{Run: w.job.Run, Selection: w.job.Selection, Alone: w.job.Alone, Context: w.job.Context}
 	_, _, err := table.Matched(&matched, func(b *table.Batch) error {
 		of := func(name string) *table.Vector { return &b.Vectors[b.Column(name)] }
 		from := [3]*table.Vector{of("send_rank"), of("send_thread"), of("send_seq")}

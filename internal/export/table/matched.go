@@ -78,7 +78,7 @@ var waitStates = define(
 // nothing. Of messages and waits one side is in the selection. ok is false if the run does not
 // have the times of each call: then there are no rows.
 func Matched(job *export.Job, messageSink, waitSink Sink) (sums Sums, ok bool, err error) {
-	trace, err := match.Open(job.Run)
+	trace, err := match.OpenPart(job.Run, job.Matched())
 	if errors.Is(err, match.ErrNoTimes) {
 		return sums, false, nil
 	}
@@ -90,7 +90,7 @@ func Matched(job *export.Job, messageSink, waitSink Sink) (sums Sums, ok bool, e
 		return sums, false, err
 	}
 	v := &visitor{
-		job: job, classifier: waits.NewClassifier(trace), selected: make([]bool, len(trace.Processes)),
+		job: job, classifier: waits.NewClassifier(trace), selected: make([]bool, len(job.Run.Procs)),
 		messages: newBuilder(messages, messageSink), waits: newBuilder(waitStates, waitSink),
 		places: places{sites: sites, texts: map[uint64]string{}, names: map[*match.Process]*reconstruct.Names{}},
 	}

@@ -160,6 +160,9 @@ func Wanted(job *export.Job) *Schema {
 	return ByName(job.What[0])
 }
 
+// NeedsMatching reports whether messages have to be matched for a table.
+func NeedsMatching(name string) bool { return ByName(name).Matched || name == runs.Name }
+
 // Names are the names of the tables.
 func Names() (names []string) {
 	for _, s := range Schemas() {
