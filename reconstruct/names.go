@@ -201,29 +201,45 @@ const maxPath = 1 << 10
 // "file:line" or "module+offset". The first element is PathUnknown or PathCut if the path does not begin
 // where the program or the thread began. It is nil if the callsite has no path.
 func (n *Names) Path(site uint64) []string {
+	calls, start := n.PathCalls(site)
+	if calls == nil {
+		return nil
+	}
+	var path []string
+	if start != "" {
+		path = append(path, start)
+	}
+	for _, c := range calls {
+		path = append(path, n.Call(c))
+	}
+	return path
+}
+
+// PathCalls returns the callsite words of the calls of a path, the outermost first, for Place and Func, and the text
+// with which Path begins before them: PathUnknown, PathCut or "". There are none if the callsite has no path.
+func (n *Names) PathCalls(site uint64) (calls []uint64, start string) {
 	if short, ok := n.folded[site]; ok {
 		site = short
 	}
 	parent, ok := n.parent(site)
 	if !ok || parent == 0 {
-		return nil
+		return nil, ""
 	}
-	path := []string{n.Call(site)}
-	for len(path) < maxPath && signature.IsPlain(parent) && parent != 0 {
-		path = append(path, n.Call(parent))
+	calls = []uint64{site}
+	for len(calls) < maxPath && signature.IsPlain(parent) && parent != 0 {
+		calls = append(calls, parent)
 		if parent, ok = n.parent(parent); !ok {
 			parent = signature.Unknown
 		}
 	}
+	slices.Reverse(calls)
 	switch parent {
 	case signature.Absent:
+		return calls, ""
 	case signature.Unknown:
-		path = append(path, PathUnknown)
-	default:
-		path = append(path, PathCut)
+		return calls, PathUnknown
 	}
-	slices.Reverse(path)
-	return path
+	return calls, PathCut
 }
 
 // parent is the word of the rest of a call path, 0 if that was not recorded. ok is false if the word is not known.

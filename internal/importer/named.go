@@ -17,6 +17,7 @@ type Described struct {
 	Args, Out *Value // objects; nil: none
 	Place     string
 	Function  string
+	Site      uint64 // word of the callsite; 0: that of Place and Function
 	Lang      signature.Language
 	Large     bool
 	ByPMPI    bool
@@ -105,7 +106,9 @@ func (t *Thread) describe(d *Described) (*described, error) {
 	}
 	h = h.AtDepth(d.Depth)
 	x.in.Words[0] = uint64(h)
-	x.in.Words[1] = t.process.Site(d.Place, d.Function)
+	if x.in.Words[1] = d.Site; d.Site == 0 {
+		x.in.Words[1] = t.process.Site(d.Place, d.Function)
+	}
 	for i := signature.ObjectWord; i < len(p.Words); i++ {
 		if err := x.word(i, class != 0); err != nil {
 			return nil, err

@@ -17,6 +17,7 @@ type Names struct {
 	// Sites are the callsites so far.
 	Sites   []runfile.Site
 	sites   map[siteName]callsite
+	paths   map[uint64]bool    // words of call paths among Sites
 	defs    map[string]efg.Def // of handles, by name without number
 	sizes   map[uint64]uint64  // of datatypes, bytes
 	comms   map[string]*Members
@@ -42,7 +43,7 @@ type Members struct {
 
 // NewNames returns the names of a run, none so far.
 func NewNames() *Names {
-	return &Names{sites: map[siteName]callsite{}, defs: map[string]efg.Def{}, sizes: map[uint64]uint64{}, comms: map[string]*Members{}, regions: map[string]uint64{}, digits: map[string]string{}}
+	return &Names{sites: map[siteName]callsite{}, paths: map[uint64]bool{}, defs: map[string]efg.Def{}, sizes: map[uint64]uint64{}, comms: map[string]*Members{}, regions: map[string]uint64{}, digits: map[string]string{}}
 }
 
 // SetMembers says who the members of a communicator are. It comes before its first use.
@@ -57,22 +58,59 @@ func (n *Names) MembersOf(comm string) *Members { return n.comms[comm] }
 // Site returns the word of a callsite: "file.c:88", "module+0x1234", or another text; 0 if it is
 // not known.
 func (p *Process) Site(place, function string) uint64 {
-	n := p.Names
 	if (place == "" || place == "unknown") && function == "" {
 		return 0
 	}
+	return p.callsite(place, function).word
+}
+
+// callsite defines a callsite.
+func (p *Process) callsite(place, function string) callsite {
+	n := p.Names
 	key := siteName{place, function}
 	s, ok := n.sites[key]
 	if !ok {
 		s = newCallsite(place, function)
 		n.sites[key] = s
-		if _, plain := moduleOffset(place); !plain || function != "" {
-			n.Sites = append(n.Sites, runfile.Site{Word: s.word, Place: place, Func: function})
-		}
+		n.addSite(s.word, place, function)
 	}
 	p.defs.Add(s.defs[0])
 	p.defs.Add(s.defs[1])
-	return s.word
+	return s
+}
+
+// addSite notes what the word of a callsite stands for, unless its definition says that.
+func (n *Names) addSite(word uint64, place, function string) {
+	if _, plain := moduleOffset(place); !plain || function != "" {
+		n.Sites = append(n.Sites, runfile.Site{Word: word, Place: place, Func: function})
+	}
+}
+
+// PathCall is a call on a call path, as Site has it.
+type PathCall struct{ Place, Function string }
+
+// PathSite returns the word of a callsite with a call path: the calls on it, the outermost first and that of the
+// callsite last, and how it begins before them: reconstruct.PathUnknown, PathCut or "".
+func (p *Process) PathSite(calls []PathCall, start string) uint64 {
+	parent := signature.Absent
+	if start == reconstruct.PathUnknown {
+		parent = signature.Unknown
+	}
+	for i, c := range calls {
+		s := p.callsite(c.Place, c.Function)
+		if i == 0 && start == reconstruct.PathCut {
+			parent = s.word // a callsite without path
+			continue
+		}
+		d := efg.Def{Kind: efg.DefSite, Words: []uint64{s.defs[1].Words[0], s.defs[1].Words[1], parent}}
+		d.Word = d.Identity()
+		p.defs.Add(d)
+		if parent = d.Word; !p.Names.paths[d.Word] {
+			p.Names.paths[d.Word] = true
+			p.Names.addSite(d.Word, c.Place, c.Function)
+		}
+	}
+	return parent
 }
 
 // moduleOffset cuts "module+0x1234" into its parts; the module is a prefix of the text.

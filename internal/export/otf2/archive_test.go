@@ -113,7 +113,7 @@ func compare(t *testing.T, anchor, calls string) map[string]int {
 
 // special is what the archives of programs must have.
 var special = map[string]string{
-	"c/callbacks.c": "inner", "c/rma.c": "accesses", "c/io.c": "operations on files", "c/comms.c": "CommCreate",
+	"c/callbacks.c": "inner", "c/paths.c": "inlined", "c/rma.c": "accesses", "c/io.c": "operations on files", "c/comms.c": "CommCreate",
 }
 
 // OTF2's library reads what we write, and finds every call with its times, arguments and results,
@@ -127,9 +127,11 @@ func TestArchive(t *testing.T) {
 		{Source: "c/pcoll.c", MPI: "mpich"},
 		{Source: "c/probes.c", MPI: "openmpi"},
 		{Source: "c/threads.c", MPI: "mpich"},
+		{Source: "c/paths.c", MPI: "openmpi", Path: "--callpath"},
+		{Source: "c/paths.c", MPI: "mpich", Path: "--callpath=3"},
 		{Source: "c/comms.c", MPI: "openmpi"},
 		{Source: "c/inter.c", MPI: "mpich"},
-		{Source: "c/callbacks.c", Args: "3", MPI: "openmpi"},
+		{Source: "c/callbacks.c", Args: "3", MPI: "openmpi", Path: "--callpath"},
 		{Source: "c/nest.c", MPI: "mpich"},
 		{Source: "c/rma.c", Args: "2", MPI: "openmpi"},
 		{Source: "c/rma.c", Args: "2", MPI: "mpich"},
@@ -153,6 +155,9 @@ func TestArchive(t *testing.T) {
 		}
 		if kind := special[programs[r.Program].Source]; kind != "" && found[kind] == 0 {
 			t.Errorf("no %s in %v", kind, found)
+		}
+		if path := programs[r.Program].Path; (path != "") != (found["paths"] > 0) || strings.Contains(path, "=") != (found["cut"] > 0) {
+			t.Errorf("%d call paths, of which %d are cut", found["paths"], found["cut"])
 		}
 		if sent, received := found["MpiSend"]+found["MpiIsend"], found["MpiRecv"]+found["MpiIrecv"]; sent != received {
 			t.Errorf("%d messages were sent and %d received", sent, received)

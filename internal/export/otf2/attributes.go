@@ -53,6 +53,10 @@ func (t *threadWriter) about(list *attributeList, number uint64, x *plan) {
 		list.add(placeAttribute, typeSourceCodeLocation)
 		list.b = u32(list.b, x.place)
 		list.text(functionAttribute, x.function)
+		if x.path != undefined {
+			list.add(pathAttribute, typeCallingContext)
+			list.b = u32(list.b, x.path)
+		}
 	}
 	if a.details {
 		list.text(languageAttribute, x.language)

@@ -232,6 +232,7 @@ func (a *archive) addPlace(words []uint64, places *reconstruct.Names) {
 	if a.callsites {
 		a.defs.place(places.Place(words[1]))
 		a.defs.text(places.Func(words[1]))
+		a.defs.addPath(places, words[1])
 	}
 	if a.details {
 		a.defs.text(languages[signature.Header(words[0]).Lang()])

@@ -22,6 +22,9 @@ type definitions struct {
 	places  []sourceLine
 	byPlace map[string]uint32 // source lines, by their text
 
+	contexts  []callContext
+	byContext map[callContext]uint32
+
 	worlds []int         // first ranks of the processes' worlds, by number in the run
 	ranks  map[int]int32 // ranks of the run: their numbers among the processes with MPI
 	groups [][]int32     // members of communicators, by such numbers
@@ -108,18 +111,19 @@ const (
 	unusedAttribute
 	durationAttribute
 	unfinishedAttribute
+	pathAttribute
 )
 
 func newDefinitions() *definitions {
 	d := &definitions{
-		strings: map[string]uint32{}, byName: map[region]uint32{}, byPlace: map[string]uint32{}, ranks: map[int]int32{},
+		strings: map[string]uint32{}, byName: map[region]uint32{}, byPlace: map[string]uint32{}, byContext: map[callContext]uint32{}, ranks: map[int]int32{},
 		byKey: map[string]uint32{}, byComm: map[analysis.CommKey]uint32{}, made: map[analysis.CommKey]bool{}, byWindow: map[analysis.CommKey]uint32{}, byFile: map[string]uint32{}, byHandle: map[analysis.CommKey]uint32{}, byAttribute: map[attribute]uint32{}, digits: map[string]string{},
 	}
 	d.text("")
 	for _, a := range []attribute{
 		{names.Number, typeUint64}, {names.Place, typeSourceCodeLocation}, {names.Function, typeString},
 		{names.Language, typeString}, {names.Large, typeUint8}, {names.ByPMPI, typeUint8}, {names.Unused, typeString}, {names.Duration, typeUint64},
-		{names.Unfinished, typeUint8},
+		{names.Unfinished, typeUint8}, {names.CallPath, typeCallingContext},
 	} {
 		d.attribute(a.name, a.kind)
 	}
@@ -347,6 +351,9 @@ func (w *definitionWriter) write(s *system, c clock) {
 	}
 	for i, p := range w.places {
 		w.add(defSourceCodeLocation, func(b []byte) []byte { return u32(u32(u32(b, uint32(i)), w.text(p.file)), p.line) })
+	}
+	for i, c := range w.contexts {
+		w.add(defCallingContext, func(b []byte) []byte { return u32(u32(u32(u32(b, uint32(i)), c.region), c.place), c.parent) })
 	}
 	w.metrics.write(w)
 	w.communicators(s)

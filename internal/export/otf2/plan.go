@@ -49,6 +49,7 @@ type plan struct {
 	region      uint32
 	place       uint32 // of the callsite
 	function    uint32 // string, 0 if it is unknown
+	path        uint32 // calling context, undefined if there is none
 	language    uint32 // string, 0 for C
 	unused      uint32 // string, see unusedBuffers
 	large       bool

@@ -19,6 +19,7 @@ const (
 	roleArtificial     = 31
 	roleFileMetadata   = 38
 	paradigmUser       = 1
+	paradigmCompiler   = 2
 	paradigmMPI        = 4
 	paradigmMeasuring  = 6
 	groupCommLocations = 4

@@ -64,6 +64,7 @@ const (
 	defRmaWin             = 24
 	defSystemTreeDomain   = 27
 	defSourceCodeLocation = 33
+	defCallingContext     = 34
 	defIoRegularFile      = 38
 	defIoHandle           = 40
 	defIoPreCreatedState  = 41
@@ -76,6 +77,7 @@ const (
 	typeInt64              = 8
 	typeString             = 11
 	typeSourceCodeLocation = 20
+	typeCallingContext     = 21
 )
 
 // reference appends a record with a single number, which has no length.

@@ -310,6 +310,10 @@ func (a *archive) planOf(n *efg.Node, places *reconstruct.Names) plan {
 	site, language := n.Words[1], languages[signature.Header(n.Words[0]).Lang()]
 	x.region = a.defs.byName[regionOf(n.Words)]
 	x.place = a.defs.byPlace[places.Place(site)]
+	x.path = undefined
+	if a.callsites {
+		x.path = a.defs.pathOf(places, site)
+	}
 	x.function, x.language, x.unused = a.defs.strings[places.Func(site)], a.defs.strings[language], a.defs.strings[unusedBuffers(n.Words)]
 	return x
 }
@@ -381,6 +385,9 @@ func (a *archive) finish() error {
 	}
 	id := signature.Hash(uint64(a.run.Meta.Started), uint64(a.began), uint64(len(a.system.locations)), w.out.count)
 	properties := [][2]string{{names.Clock, clock}, {names.Ranks, strconv.Itoa(a.size())}, {names.Started, strconv.FormatInt(a.began, 10)}}
+	if n := a.run.Meta.CallPath; n > 0 && a.callsites {
+		properties = append(properties, [2]string{names.CallPaths, strconv.Itoa(n)})
+	}
 	if a.details {
 		properties = append(properties, [2]string{names.Arguments, "1"})
 		if handles := a.defs.handles(); handles != "" { // OTF2's library refuses properties without value

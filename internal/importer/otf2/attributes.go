@@ -30,12 +30,14 @@ const (
 	itsUnused // buffers
 	itsEnd    // it had not returned
 	itsTime   // duration
+	itsPath
 )
 
 // aboutCalls are the attributes that are not arguments or results.
 var aboutCalls = map[string]aboutCall{
 	names.Number: itsNumber, names.Place: itsPlace, names.Function: itsFunction, names.Language: itsLanguage,
 	names.Large: itsCount, names.ByPMPI: itsName, names.Unused: itsUnused, names.Duration: itsTime, names.Unfinished: itsEnd,
+	names.CallPath: itsPath,
 }
 
 // findMembers says what attributes mean.
@@ -76,16 +78,23 @@ func (r *reader) placeOf(c *call) (place, function string) {
 	for _, v := range c.in {
 		switch r.members[v.Attribute].about {
 		case itsPlace:
-			if s, ok := r.archive.Definitions.SourceLines[v.Number]; ok && v.Type == TypeSourceLine {
-				if place = s.File; s.Line > 0 {
-					place += ":" + strconv.FormatUint(s.Line, 10)
-				}
+			if v.Type == TypeSourceLine {
+				place = r.sourceLine(v.Number)
 			}
 		case itsFunction:
 			function = r.text(v)
 		}
 	}
 	return place, function
+}
+
+// sourceLine is the text of a source line, "" if it is not defined.
+func (r *reader) sourceLine(id uint64) string {
+	s, ok := r.archive.Definitions.SourceLines[id]
+	if ok && s.Line > 0 {
+		return s.File + ":" + strconv.FormatUint(s.Line, 10)
+	}
+	return s.File
 }
 
 // text is the text of an attribute, "" if it has none.
@@ -101,6 +110,7 @@ func (p *process) addDescribed(c *call) error {
 	d := importer.Described{Op: c.proc.Name, Depth: c.depth, Start: c.start, End: c.end, Timed: true}
 	p.members[0], p.members[1] = p.members[0][:0], p.members[1][:0]
 	d.Place, d.Function = p.reader.placeOf(c)
+	d.Site = p.pathSite(c)
 	if !p.reader.exact {
 		p.members[0] = append(p.members[0], importer.Member{Name: "name", Value: importer.Value{Kind: importer.Text, Text: c.name}})
 	} else {
@@ -152,7 +162,7 @@ func (p *process) describe(d *importer.Described, proc *signature.Proc, v Value)
 		}
 	case itsTime:
 		d.End += min(v.Number, maxDuration)
-	case itsNumber, itsPlace, itsFunction, itsEnd:
+	case itsNumber, itsPlace, itsFunction, itsEnd, itsPath:
 	}
 	return nil
 }

@@ -112,6 +112,7 @@ const (
 	TypeLocation   = 13
 	TypeComm       = 17
 	TypeSourceLine = 20
+	TypeContext    = 21
 )
 
 // EventReader reads the events of a location.
@@ -255,6 +256,8 @@ func (r *EventReader) attributes() {
 			v.Number = l.maps[mapComm].global(v.Number)
 		case TypeSourceLine:
 			v.Number = l.maps[mapSource].global(v.Number)
+		case TypeContext:
+			v.Number = l.maps[mapContext].global(v.Number)
 		}
 		r.event.Attributes = append(r.event.Attributes, v)
 	}

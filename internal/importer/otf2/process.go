@@ -16,6 +16,7 @@ type process struct {
 	first    int              // of ahead
 	waiting  map[uint64]*call // by request of the archive
 	requests map[uint64]uint64
+	paths    map[uint64]uint64 // words of callsites, by calling context
 	comms    map[uint64]uint64
 	// operations are accesses and operations on files that are not known to be complete, see operations.go.
 	operations map[operationKey]*operation

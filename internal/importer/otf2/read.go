@@ -127,6 +127,9 @@ func (r *reader) describe() {
 	a := r.archive
 	m := &r.meta
 	m.StatusUnknown, m.Time = true, r.options.Times.Text()
+	if n, err := strconv.Atoi(a.Properties[names.CallPaths]); err == nil && r.own && n > 0 {
+		m.CallPath = n
+	}
 	if r.own && a.Description != "" {
 		m.Command = strings.Fields(a.Description)
 	}
@@ -158,7 +161,7 @@ func (r *reader) ns(ticks uint64) (uint64, bool) {
 // process reads a process.
 func (r *reader) process(q *rank) error {
 	data := &efg.Process{Rank: q.number, Size: r.size, Host: q.host}
-	p := &process{reader: r, out: importer.NewProcess(data, r.names, r.options.Times), waiting: map[uint64]*call{}, requests: map[uint64]uint64{}, comms: map[uint64]uint64{}, operations: map[operationKey]*operation{}, handles: map[handleKey]uint64{}}
+	p := &process{reader: r, out: importer.NewProcess(data, r.names, r.options.Times), waiting: map[uint64]*call{}, requests: map[uint64]uint64{}, paths: map[uint64]uint64{}, comms: map[uint64]uint64{}, operations: map[operationKey]*operation{}, handles: map[handleKey]uint64{}}
 	calls, err := p.read(q.locations)
 	if err != nil {
 		return err

@@ -95,11 +95,11 @@ func compareLines(t *testing.T, got, want []byte) {
 func TestRoundTrip(t *testing.T) {
 	programs := []testrun.Program{
 		{Source: "c/jacobi.c", Args: "30"}, {Source: "c/icoll.c"}, {Source: "c/persistent.c"}, {Source: "c/pcoll.c", MPI: "mpich"},
-		{Source: "c/probes.c"}, {Source: "c/threads.c"}, {Source: "c/comms.c"}, {Source: "c/inter.c"}, {Source: "c/types.c"},
+		{Source: "c/probes.c"}, {Source: "c/threads.c"}, {Source: "c/paths.c", Path: "--callpath"}, {Source: "c/paths.c", MPI: "mpich", Path: "--callpath=3"}, {Source: "c/comms.c"}, {Source: "c/inter.c"}, {Source: "c/types.c"},
 		{Source: "c/intercoll.c"}, {Source: "fortran/all_f08.f90"}, {Source: "c/rma.c"}, {Source: "c/io.c", Args: "DIR"},
 		{Source: "c/fail.c", Args: "kill 50", Fails: true}, {Source: "c/regions.c"}, {Source: "c/large.c"},
 		{Source: "c/polling.c"}, {Source: "c/neigh.c"}, {Source: "c/amr.c"}, {Source: "c/spawn.c", Ranks: 2}, {Source: "fortran/halo_mpifh.f"},
-		{Source: "c/callbacks.c", Args: "3"}, {Source: "c/inside.c", Args: "end", Fails: true}, {Source: "c/partitioned.c", MPI: "mpich"},
+		{Source: "c/callbacks.c", Args: "3", Path: "--callpath"}, {Source: "c/inside.c", Args: "end", Fails: true}, {Source: "c/partitioned.c", MPI: "mpich"},
 	}
 	testrun.Record(t, programs, func(t *testing.T, r *testrun.Recording) {
 		anchor := archived(t, r.Run, &export.Job{RawClock: true, What: []string{writer.Arguments, writer.Callsites}})

@@ -152,6 +152,9 @@ func tagOf(r *record) uint64 {
 
 // callsite is the word of the callsite of a call, 0 if it is unknown.
 func (p *process) callsite(c *call) uint64 {
+	if site := p.pathSite(c); site != 0 {
+		return site
+	}
 	place, function := p.reader.placeOf(c)
 	return p.out.Site(place, function)
 }

@@ -17,6 +17,7 @@ type Program struct {
 	Ranks  int    // 0 means 4
 	MPI    string // the only MPI library to record it with; "" means each
 	Time   string // as for efg run; "" means the default
+	Path   string // --callpath or --callpath=N of efg run; "" means that no call paths are recorded
 	Fails  bool   // its status need not be 0
 	Skew   *Skew
 }
@@ -57,6 +58,7 @@ func Record(t *testing.T, programs []Program, check func(t *testing.T, r *Record
 			if p.Time != "" {
 				name += "-" + p.Time
 			}
+			name += p.Path
 			t.Run(bench.Name+"/"+strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 				r := record(t, bench, p)
 				r.Program = i
@@ -77,6 +79,9 @@ func record(t *testing.T, bench *groundtruth.Bench, p *Program) *Recording {
 	var flags []string
 	if p.Time != "" {
 		flags = []string{"--time", p.Time}
+	}
+	if p.Path != "" {
+		flags = append(flags, p.Path)
 	}
 	ranks := p.Ranks
 	if ranks == 0 {

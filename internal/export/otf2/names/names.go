@@ -15,6 +15,8 @@ const (
 	Started = "EFG::STARTED"
 	// Arguments is there if calls have all their arguments and results as attributes.
 	Arguments = "EFG::ARGUMENTS"
+	// CallPaths is there if calls have their call paths as attributes: how many calls a path has at most.
+	CallPaths = "EFG::CALLPATHS"
 	// Handles are the names of handles in arguments that are shorter than they could be, each with all
 	// of its digits: "comm:1040ec07=1040ec07ab type:…".
 	Handles = "EFG::HANDLES"
@@ -36,6 +38,12 @@ const (
 	// that the program does not end.
 	Unfinished = "unfinished"
 )
+
+// CallPath is the attribute of calls that is a calling context: the call path, one context for each call on it, whose
+// region is the function that contains the call (its name is the source line where that is unknown).
+// The outermost context has no source line, and the name "unknown" or "...", if the path does not begin where the
+// program or the thread does.
+const CallPath = "callpath"
 
 // ResultPrefix begins the names of attributes that are results: an argument may have the same name.
 const ResultPrefix = "out."

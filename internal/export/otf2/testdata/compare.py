@@ -232,11 +232,35 @@ def attributes(event):
     return {k.name: v for k, v in (event.attributes or {}).items()}
 
 
+def path(context):
+    """The call path that a calling context ends, as JSON Lines have it."""
+    calls = []
+    while context is not None:
+        function, line = context.region.name, context.source_code_location
+        if line is None:
+            calls.append(function)
+            if context.parent is not None or function not in ("unknown", "..."):
+                differ("a call without a place", function, context.parent)
+        else:
+            place = line.file if line.line_number == 0 else "%s:%d" % (line.file, line.line_number)
+            calls.append(place if function == place else function + " " + place)
+        if context.region.paradigm != otf2.Paradigm.COMPILER or context.region.region_role != otf2.RegionRole.FUNCTION:
+            differ("not a function", context.region)
+        notes["inlined"] += " in " in function
+        notes["cut"] += function == "..."
+        context = context.parent
+    return calls[::-1]
+
+
 def check(c, enter, leave, records, notes, inner):
     """Compares a call."""
     a, b = attributes(enter), attributes(leave)
     place = a.pop("callsite")
     site = place.file if place.line_number == 0 else "%s:%d" % (place.file, place.line_number)
+    context = a.pop("callpath", None)
+    if (path(context) if context else None) != c.get("path"):
+        differ("call path", path(context) if context else None, c)
+    notes["paths"] += context is not None
     got = {k: v for k, v in a.items() if k not in ("number", "function", "lang", "large", "pmpi", "unused")}
     want = {k: value(v) for k, v in c["args"].items()}
     if got != want or {k[4:]: v for k, v in b.items()} != {k: value(v) for k, v in c["out"].items()}:
