@@ -86,19 +86,25 @@ func (n *Names) addSite(word uint64, place, function string) {
 	}
 }
 
+// How call paths begin that do not begin where the program or the thread does.
+const (
+	PathUnknown = reconstruct.PathUnknown
+	PathCut     = reconstruct.PathCut
+)
+
 // PathCall is a call on a call path, as Site has it.
 type PathCall struct{ Place, Function string }
 
 // PathSite returns the word of a callsite with a call path: the calls on it, the outermost first and that of the
-// callsite last, and how it begins before them: reconstruct.PathUnknown, PathCut or "".
+// callsite last, and how it begins before them: PathUnknown, PathCut or "".
 func (p *Process) PathSite(calls []PathCall, start string) uint64 {
 	parent := signature.Absent
-	if start == reconstruct.PathUnknown {
+	if start == PathUnknown {
 		parent = signature.Unknown
 	}
 	for i, c := range calls {
 		s := p.callsite(c.Place, c.Function)
-		if i == 0 && start == reconstruct.PathCut {
+		if i == 0 && start == PathCut {
 			parent = s.word // a callsite without path
 			continue
 		}

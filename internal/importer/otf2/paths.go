@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/efg-tools/efg/internal/importer"
-	"github.com/efg-tools/efg/reconstruct"
 )
 
 // maxPath bounds the length of paths: contexts may form a ring.
@@ -38,13 +37,13 @@ func (r *reader) path(id uint64) (calls []importer.PathCall, start string) {
 	for id != Undefined {
 		c, ok := d.CallingContexts[id]
 		if !ok || len(calls) == maxPath {
-			start = reconstruct.PathUnknown
+			start = importer.PathUnknown
 			break
 		}
 		function, place := d.Regions[c.Region].Name, r.sourceLine(c.Source)
 		if place == "" {
-			if start = reconstruct.PathUnknown; function == reconstruct.PathCut {
-				start = reconstruct.PathCut
+			if start = importer.PathUnknown; function == importer.PathCut {
+				start = importer.PathCut
 			}
 			break
 		}

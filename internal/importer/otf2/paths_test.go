@@ -11,7 +11,6 @@ import (
 	writer "github.com/efg-tools/efg/internal/export/otf2"
 	"github.com/efg-tools/efg/internal/importer"
 	"github.com/efg-tools/efg/internal/testing/testrun"
-	"github.com/efg-tools/efg/reconstruct"
 )
 
 // Call paths come back however they begin, and also where functions or places on them are unknown.
@@ -29,9 +28,9 @@ func TestPathsThatBeginElsewhere(t *testing.T) {
 		text  string
 	}{
 		{"", importer.PathCall{Place: "a.c:12", Function: "main"}, `["main a.c:12","inlined in caller a.c:15"]`},
-		{reconstruct.PathUnknown, importer.PathCall{Place: "a.c:12", Function: "main"}, `["unknown","main a.c:12","inlined in caller a.c:15"]`},
-		{reconstruct.PathCut, importer.PathCall{Place: "a.c:12", Function: "main"}, `["...","main a.c:12","inlined in caller a.c:15"]`},
-		{reconstruct.PathUnknown, importer.PathCall{Place: "liba.so+0x10"}, `["unknown","liba.so+0x10","inlined in caller a.c:15"]`},
+		{importer.PathUnknown, importer.PathCall{Place: "a.c:12", Function: "main"}, `["unknown","main a.c:12","inlined in caller a.c:15"]`},
+		{importer.PathCut, importer.PathCall{Place: "a.c:12", Function: "main"}, `["...","main a.c:12","inlined in caller a.c:15"]`},
+		{importer.PathUnknown, importer.PathCall{Place: "liba.so+0x10"}, `["unknown","liba.so+0x10","inlined in caller a.c:15"]`},
 		{"", importer.PathCall{Place: "b.c:7"}, `["b.c:7","inlined in caller a.c:15"]`},
 		{"", importer.PathCall{Place: "unknown"}, `["unknown","inlined in caller a.c:15"]`},
 		{"", importer.PathCall{Place: "unknown", Function: "..."}, `["... unknown","inlined in caller a.c:15"]`},
@@ -73,7 +72,7 @@ func TestPathsOfBrokenContexts(t *testing.T) {
 	r := &reader{archive: &Archive{Definitions: d}}
 	for id, want := range map[uint64]int{0: maxPath, 1: 1, 2: 0, 3: 0} {
 		calls, start := r.path(id)
-		if len(calls) != want || start != reconstruct.PathUnknown {
+		if len(calls) != want || start != importer.PathUnknown {
 			t.Errorf("context %d: %d calls, %q", id, len(calls), start)
 		}
 	}
