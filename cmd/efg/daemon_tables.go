@@ -103,7 +103,7 @@ func (k *tableKeeper) round(ctx context.Context) {
 
 // add adds a run, unless it is there.
 func (k *tableKeeper) add(ctx context.Context, file string) error {
-	cmd := k.command(ctx, "export", file, "--format", "parquet", "--append", k.dir)
+	cmd := k.command(ctx, "export", file, "--format", "parquet", "--append", k.dir, "--memory", "1TiB") // no limit but the machine's
 	var errOut bytes.Buffer
 	cmd.Stderr = &errOut
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
