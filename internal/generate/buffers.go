@@ -53,6 +53,9 @@ func (e *emitter) layOut() {
 	}
 	ends := map[*process]int64{} // of the buffers that a process has already
 	for _, c := range e.all {
+		if c.text != "" {
+			continue
+		}
 		n := c.like()
 		for i := range n.values {
 			if _, ok := n.spans[i]; !ok || !n.owns(i) {
@@ -98,7 +101,7 @@ func (c *call) slots() int64 {
 
 // block are the requests of a node.
 func (n *node) block(p *process) *block {
-	return p.handles.blocks[signature.ID{Thread: n.thread, Node: uint32(n.number)}.Word()]
+	return p.handles.blocks[signature.ID{Thread: n.thread, Node: uint32(n.index)}.Word()]
 }
 
 // buffer is the address of a buffer.
@@ -125,6 +128,9 @@ func (e *emitter) buffer(word int) string {
 		return offset("out", -e.out.low)
 	}
 	e.needs["in"] = true
+	if e.threads > 1 {
+		return offset(fmt.Sprintf("in[%d]", n.stream), -e.in.low)
+	}
 	return offset("in", -e.in.low)
 }
 

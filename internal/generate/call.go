@@ -18,6 +18,9 @@ type written struct {
 
 // write writes a call.
 func (e *emitter) write(c *call) written {
+	if c.text != "" {
+		return written{statements: []string{c.text}}
+	}
 	e.call, e.node = c, c.like()
 	n := e.node
 	e.pre, e.post, e.tick, e.declares = nil, nil, false, false
@@ -25,6 +28,7 @@ func (e *emitter) write(c *call) written {
 		e.needs["compute"] = true
 		e.pre = append(e.pre, fmt.Sprintf("compute(%s);", seconds(ns)))
 	}
+	e.awaits()
 	var args []string
 	for i := range n.proc.Params {
 		q := &n.proc.Params[i]
@@ -41,6 +45,9 @@ func (e *emitter) write(c *call) written {
 		name += "_c"
 	}
 	text := name + "(" + strings.Join(args, ", ") + ")"
+	if n.enters {
+		e.pre = append(e.pre, fmt.Sprintf("enter(%d);", n.stream))
+	}
 	if n.repeats() {
 		outcome := "flag"
 		if n.proc.Roles.Outcount != 0 {
@@ -62,6 +69,7 @@ func (e *emitter) write(c *call) written {
 		e.post = append(e.post, e.counter()+"++;")
 		fmt.Fprintf(&e.tables, "static int %s;\n", e.counter())
 	}
+	e.handsOver()
 	return written{
 		statements: slices.Concat(e.pre, []string{text + ";"}, e.post),
 		alone:      n.left() || e.declares, // compilers warn of variables next to setjmp

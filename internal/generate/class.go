@@ -13,6 +13,8 @@ type class struct {
 	procs []*process // in the order of their ranks
 	name  string
 	body  []stmt // in terms of the program's calls
+	// threads are the bodies of threads other than the first
+	threads [][]stmt
 }
 
 // like is the process that shows what all do.
@@ -38,10 +40,22 @@ func classes(procs []*process) []*class {
 // shape is equal for processes of one class.
 func (p *process) shape() uint64 {
 	key := bodyKey(nil, p.body)
+	for _, t := range p.others {
+		key = append(bodyKey(key, t.body), uint64(t.start))
+		if t.stays {
+			key = append(key, 1)
+		}
+	}
 	for _, n := range p.list() {
 		key = append(key, uint64(n.number), uint64(n.header))
 		for i := range n.values {
 			key = append(key, absence(n, i))
+		}
+		if len(p.others) > 0 {
+			key = append(key, uint64(len(n.awaits)))
+			if n.awaited {
+				key = append(key, 1)
+			}
 		}
 	}
 	return signature.Hash(key...)

@@ -171,8 +171,10 @@ func (p *process) attachments() ([]attachedSize, error) {
 	}
 	var list []attachedSize
 	index, attached := map[uint64]int{}, map[uint64]bool{}
-	var err error
-	called := only(p.body, func(node int) bool { return of[node] != nil })
+	called, err := p.onlyThread(func(node int) bool { return of[node] != nil })
+	if err != nil {
+		return nil, err
+	}
 	execute(called, func(node int) {
 		c := of[node]
 		w, _ := c.window.next()

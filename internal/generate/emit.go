@@ -14,6 +14,7 @@ type emitter struct {
 	opt      *Options
 	world    *worldProgram
 	ranks    int
+	threads  int    // the most that a process has
 	place    *grid  // how the ranks are arranged; nil: not known yet
 	recorded string // on how many ranks, if not on world
 	procs    []*process
@@ -60,6 +61,7 @@ func newEmitter(w *worldProgram, procs []*process, place *grid, opt *Options, sh
 		c.name = c.function(e.ranks)
 	}
 	for _, p := range procs {
+		e.threads = max(e.threads, len(p.others)+1)
 		for kind, n := range p.handles.counts {
 			e.counts[kind] = max(e.counts[kind], n)
 		}

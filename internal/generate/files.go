@@ -133,19 +133,19 @@ func (e *emitter) prepares() bool {
 // scratchFiles writes what names and prepares files, and programs of other worlds.
 func (e *emitter) scratchFiles(out *bytes.Buffer) {
 	if e.needs["scratch_path"] {
-		out.WriteString(support("scratch.c"))
+		out.WriteString(e.support("scratch.c"))
 	}
 	if e.needs["ports"] {
-		out.WriteString(support("ports.c", "PREFIX", scratchPrefix, "FILES", strconv.Itoa(len(e.world.files.list))))
+		out.WriteString(e.support("ports.c", "PREFIX", scratchPrefix, "FILES", strconv.Itoa(len(e.world.files.list))))
 	}
 	if e.needs["opened"] {
-		out.WriteString(support("opened.c", "PREFIX", scratchPrefix))
+		out.WriteString(e.support("opened.c", "PREFIX", scratchPrefix))
 	}
 	if e.needs["starts"] {
-		out.WriteString(support("command.c", "PREFIX", worldPrefix))
+		out.WriteString(e.support("command.c", "PREFIX", worldPrefix))
 	}
 	if e.commands > 0 {
-		out.WriteString(support("commands.c", "COMMANDS", strconv.Itoa(e.commands)))
+		out.WriteString(e.support("commands.c", "COMMANDS", strconv.Itoa(e.commands)))
 	}
 	if !e.prepares() {
 		return
@@ -154,5 +154,5 @@ func (e *emitter) scratchFiles(out *bytes.Buffer) {
 	for i, f := range e.world.files.list {
 		elems[i] = fmt.Sprintf("{%d, %t}", f.owner, f.existed)
 	}
-	out.WriteString(support("files.c", "FILES", wrap(strings.Join(elems, ", ")), "PREFIX", scratchPrefix))
+	out.WriteString(e.support("files.c", "FILES", wrap(strings.Join(elems, ", ")), "PREFIX", scratchPrefix))
 }

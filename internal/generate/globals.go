@@ -22,13 +22,25 @@ func support(name string, replace ...string) string {
 	return strings.NewReplacer(replace...).Replace(string(text)) + "\n"
 }
 
+// support is support, with variables that each thread has of its own.
+func (e *emitter) support(name string, replace ...string) string {
+	private := ""
+	if e.threads > 1 {
+		private = "_Thread_local "
+	}
+	return support(name, append(replace, "PER_THREAD ", private)...)
+}
+
 // globals writes what the functions use.
 func (e *emitter) globals(out *bytes.Buffer) {
+	if e.threads > 1 {
+		fmt.Fprintf(out, "enum { THREADS = %d };\n", e.threads)
+	}
 	e.variables(out)
 	e.handles(out)
 	e.buffers(out)
 	if e.first != nil {
-		out.WriteString(support("ranks.c", "RANKS", strconv.Itoa(e.ranks)))
+		out.WriteString(e.support("ranks.c", "RANKS", strconv.Itoa(e.ranks)))
 	}
 	if e.needs["neighbour"] {
 		wrap := make([]int, len(e.place.wrap))
@@ -37,35 +49,36 @@ func (e *emitter) globals(out *bytes.Buffer) {
 				wrap[d] = 1
 			}
 		}
-		out.WriteString(support("neighbour.c", "DIMS", list64(e.place.dims), "WRAP", list64(wrap), "COUNT", strconv.Itoa(len(wrap))))
+		out.WriteString(e.support("neighbour.c", "DIMS", list64(e.place.dims), "WRAP", list64(wrap), "COUNT", strconv.Itoa(len(wrap))))
 	}
 	if e.needs["next"] {
-		out.WriteString(support("next.c"))
+		out.WriteString(e.support("next.c"))
 	}
 	if e.needs["gather"] {
-		out.WriteString(support("gather.c", "BATCH", strconv.FormatInt(max(e.scratch, 1), 10)))
+		out.WriteString(e.support("gather.c", "BATCH", strconv.FormatInt(max(e.scratch, 1), 10)))
 	}
 	for _, kind := range kindsInOrder {
 		t := handleTypes[kind]
 		if e.needs["keep "+t.name] {
-			out.WriteString(support("keep.c", "NULL_HANDLE", t.null, "TYPE", t.ctype, "NAME", t.name, "KEPT", "4096"))
+			out.WriteString(e.support("keep.c", "NULL_HANDLE", t.null, "TYPE", t.ctype, "NAME", t.name, "KEPT", "4096"))
 		}
 		if e.needs["take "+t.name] {
-			out.WriteString(support("take.c", "TYPE", t.ctype, "NAME", t.name, "TAKEN", strconv.Itoa(e.taking)))
+			out.WriteString(e.support("take.c", "TYPE", t.ctype, "NAME", t.name, "TAKEN", strconv.Itoa(e.taking)))
 		}
 		if e.needs["pick "+t.name] {
-			out.WriteString(support("pick.c", "TYPE", t.ctype, "NAME", t.name, "PICKED", strconv.Itoa(max(e.picked, 1))))
+			out.WriteString(e.support("pick.c", "TYPE", t.ctype, "NAME", t.name, "PICKED", strconv.Itoa(max(e.picked, 1))))
 		}
 	}
 	if e.needs["compute"] {
-		out.WriteString(support(e.opt.ComputeWith + ".c"))
+		out.WriteString(e.support(e.opt.ComputeWith + ".c"))
 	}
 	if e.needs["launched"] {
-		out.WriteString(support("launched.c"))
+		out.WriteString(e.support("launched.c"))
 	}
 	if e.world.attached > 0 {
-		out.WriteString(support("attached.c", "ADDRESS", fmt.Sprintf("%#xL", attachedAt), "SIZE", strconv.FormatInt(e.world.attached, 10)))
+		out.WriteString(e.support("attached.c", "ADDRESS", fmt.Sprintf("%#xL", attachedAt), "SIZE", strconv.FormatInt(e.world.attached, 10)))
 	}
+	e.threadSupport(out)
 	e.scratchFiles(out)
 	e.startedWorlds(out)
 	e.functionsOf(out)
@@ -81,32 +94,33 @@ func (e *emitter) variables(out *bytes.Buffer) {
 	if e.needs["size"] || e.first != nil {
 		names += ", size"
 	}
+	outcomes := ""
 	for _, name := range []string{"flag", "outcount", "slot"} {
 		if e.needs[name] {
-			names += ", " + name
+			outcomes += ", " + name
 		}
 	}
+	if e.threads == 1 {
+		names, outcomes = names+outcomes, ""
+	}
 	fmt.Fprintf(out, "static int %s;\n", names)
-	if e.needs["status"] {
-		out.WriteString("static MPI_Status status;\n")
+	if outcomes != "" {
+		fmt.Fprintf(out, "%s int %s;\n", e.static(), outcomes[2:])
 	}
-	if e.needs["statuses"] {
-		fmt.Fprintf(out, "static MPI_Status statuses[%d];\n", e.mostRequests())
-	}
-	if e.needs["text"] {
-		out.WriteString("static char text[8192];\n")
-	}
-	if e.needs["left"] {
-		out.WriteString("static jmp_buf left;\nstatic int leaving;\n")
-	}
-	if e.needs["address"] {
-		out.WriteString("static void *address;\n")
-	}
-	if e.needs["allocated"] {
-		out.WriteString("static void *allocated[4096];\nstatic int allocations;\n")
-	}
-	if e.needs["scratch"] {
-		fmt.Fprintf(out, "static int scratch[%d];\n", e.scratch)
+	for _, v := range []struct{ need, declaration string }{
+		{"status", "MPI_Status status"},
+		{"statuses", fmt.Sprintf("MPI_Status statuses[%d]", e.mostRequests())},
+		{"text", "char text[8192]"},
+		{"left", "jmp_buf left"},
+		{"left", "int leaving"},
+		{"address", "void *address"},
+		{"allocated", "void *allocated[4096]"},
+		{"allocated", "int allocations"},
+		{"scratch", fmt.Sprintf("int scratch[%d]", e.scratch)},
+	} {
+		if e.needs[v.need] {
+			fmt.Fprintf(out, "%s %s;\n", e.static(), v.declaration)
+		}
 	}
 }
 
@@ -141,7 +155,11 @@ func (e *emitter) buffers(out *bytes.Buffer) {
 		size int64
 	}{{"out", e.out.high - e.out.low}, {"in", e.in.high - e.in.low}, {"pool", e.pooled}} {
 		if e.needs[b.name] {
-			fmt.Fprintf(out, "static _Alignas(%d) char %s[%d];\n", align, b.name, max(b.size, align))
+			dims := ""
+			if b.name == "in" && e.threads > 1 {
+				dims = "[THREADS]"
+			}
+			fmt.Fprintf(out, "static _Alignas(%d) char %s%s[%d];\n", align, b.name, dims, max(b.size, align))
 		}
 	}
 	out.WriteString("\n")

@@ -12,7 +12,8 @@ import (
 // different kinds are numbered apart.
 type handles struct {
 	families map[uint64]*family
-	idents   map[uint64]uint64 // datatypes, groups and operations
+	idents   map[identKey]uint64 // datatypes, groups and operations
+	makers   makers
 	blocks   map[uint64]*block // by the node that made them: an ID without its slot
 	counts   map[signature.Kind]uint64
 }
@@ -42,7 +43,7 @@ const maxHandles = 1 << 22
 
 // number numbers the handles of a process: those that the process made, in order.
 func number(p *efg.Process, nodes []*node) (*handles, error) {
-	h := &handles{families: map[uint64]*family{}, idents: map[uint64]uint64{}, blocks: map[uint64]*block{}, counts: map[signature.Kind]uint64{}}
+	h := &handles{families: map[uint64]*family{}, idents: map[identKey]uint64{}, makers: makersOf(nodes), blocks: map[uint64]*block{}, counts: map[signature.Kind]uint64{}}
 	for i := range p.Defs {
 		d := &p.Defs[i]
 		if kind, ok := familyKinds[d.Kind]; ok {
@@ -79,7 +80,7 @@ func (h *handles) scan(n *node) {
 		}
 		switch {
 		case n.form(i) == signature.SlotForm:
-			b := h.block(signature.ID{Thread: n.thread, Node: uint32(n.number)}.Word(), q.Kind)
+			b := h.block(signature.ID{Thread: n.thread, Node: uint32(n.index)}.Word(), q.Kind)
 			n.values[i].each(func(w uint64) {
 				if signature.IsPlain(w) {
 					b.slots = max(b.slots, w+1)
@@ -99,20 +100,27 @@ func (h *handles) scan(n *node) {
 // numberIdents numbers the datatypes, groups and operations that occur, in the order of their
 // definitions.
 func (h *handles) numberIdents(p *efg.Process, nodes []*node) {
-	used := map[uint64]bool{}
+	used := map[uint64][]int{} // the streams whose variables hold it
 	for _, n := range nodes {
 		for i := range n.values {
 			if q := n.param(i); q != nil && q.Kind.Ident() && q.Kind.Handle() {
-				n.values[i].each(func(w uint64) { used[w] = true })
+				n.values[i].each(func(w uint64) {
+					if owner := h.makers.owner(n.stream, w); !slices.Contains(used[w], owner) {
+						used[w] = append(used[w], owner)
+					}
+				})
 			}
 		}
 	}
 	for i := range p.Defs {
 		d := &p.Defs[i]
 		kind, ok := identKinds[d.Kind]
-		if _, done := h.idents[d.Word]; ok && used[d.Word] && !done {
-			h.idents[d.Word] = h.counts[kind]
-			h.counts[kind]++
+		for _, owner := range used[d.Word] {
+			key := identKey{owner, d.Word}
+			if _, done := h.idents[key]; ok && !done {
+				h.idents[key] = h.counts[kind]
+				h.counts[kind]++
+			}
 		}
 	}
 }
@@ -177,8 +185,8 @@ func issuer(w uint64) uint64 {
 	return signature.ID{Thread: id.Thread, Node: id.Node}.Word()
 }
 
-// number returns the number of a handle. Constants stay.
-func (h *handles) number(kind signature.Kind, w uint64) (uint64, error) {
+// number returns the number of a handle that calls of a stream pass. Constants stay.
+func (h *handles) number(stream int, kind signature.Kind, w uint64) (uint64, error) {
 	if special(w) {
 		return w, nil
 	}
@@ -197,7 +205,7 @@ func (h *handles) number(kind signature.Kind, w uint64) (uint64, error) {
 		return f.base + w&signature.SequenceMask - f.first, nil
 	}
 	if kind.Ident() {
-		n, ok := h.idents[w]
+		n, ok := h.idents[identKey{h.makers.owner(stream, w), w}]
 		if !ok {
 			return 0, fmt.Errorf("%s without a definition", kind)
 		}
@@ -213,9 +221,9 @@ func (h *handles) translate(n *node) error {
 		if q == nil || !q.Kind.Handle() && q.Kind != signature.Keyval {
 			continue
 		}
-		convert := func(w uint64) (uint64, error) { return h.number(q.Kind, w) }
+		convert := func(w uint64) (uint64, error) { return h.number(n.stream, q.Kind, w) }
 		if n.form(i) == signature.SlotForm {
-			b := h.blocks[signature.ID{Thread: n.thread, Node: uint32(n.number)}.Word()]
+			b := h.blocks[signature.ID{Thread: n.thread, Node: uint32(n.index)}.Word()]
 			convert = func(w uint64) (uint64, error) {
 				if special(w) {
 					return w, nil

@@ -39,10 +39,10 @@ func program(w *worldProgram, opt *Options) ([]byte, error) {
 		}
 		return len(e.classes)
 	}
-	if try(procs, false) > 1 {
+	if try(procs, false) > 1 && !hasThreads(procs) {
 		try(procs, true)
 	}
-	if lines(shortest) > longProgram {
+	if lines(shortest) > longProgram && !hasThreads(procs) {
 		if together := withMerged(procs); together != nil {
 			try(together, true)
 		}
@@ -69,7 +69,9 @@ func (e *emitter) program() []byte {
 	}
 	for _, c := range e.classes {
 		e.function(&code, c.name, c.body)
+		e.threadFunctions(&code, c)
 	}
+	e.runThread(&code)
 	e.main(&code)
 	var out bytes.Buffer
 	e.head(&out)
@@ -110,16 +112,19 @@ func (e *emitter) factor() {
 			lines[i] = 1
 		}
 	}
-	bodies := make([][]stmt, len(e.classes))
-	for i, c := range e.classes {
-		bodies[i] = c.body
+	var bodies [][]stmt
+	for _, c := range e.classes {
+		body := c.body
 		if e.first != nil {
-			bodies[i] = bodies[i][1:]
+			body = body[1:]
 		}
+		bodies = append(append(bodies, body), c.threads...)
 	}
 	e.parts, bodies = newGrammar(bodies, lines).parts()
-	for i, c := range e.classes {
-		c.body = bodies[i]
+	for _, c := range e.classes {
+		c.body, bodies = bodies[0], bodies[1:]
+		copy(c.threads, bodies)
+		bodies = bodies[len(c.threads):]
 	}
 }
 
@@ -133,6 +138,9 @@ func (e *emitter) functions(out *bytes.Buffer) {
 	}
 	for _, c := range e.classes {
 		countCalls(c.body, places)
+		for _, body := range c.threads {
+			countCalls(body, places)
+		}
 	}
 	for i := range e.written {
 		w := &e.written[i]

@@ -12,7 +12,9 @@ import (
 
 // node is what the program does at a node of a process's graph.
 type node struct {
-	number int
+	number int // among the nodes of all threads
+	stream int // of the process
+	index  int // in the stream
 	thread uint32
 	header signature.Header
 	proc   *signature.Proc
@@ -27,6 +29,12 @@ type node struct {
 	window *value
 	// resolved: displacements in dynamic windows are those of the program
 	resolved bool
+	// awaits are calls of other threads that return before calls of the node begin.
+	awaits []await
+	// awaited: other threads wait for calls of the node
+	awaited bool
+	// enters: the first call of its thread is one of the node
+	enters bool
 }
 
 // param is the parameter of a word; nil: none.
@@ -43,8 +51,9 @@ func (n *node) form(word int) signature.Form { return n.proc.Words[word].Form }
 type process struct {
 	rank    int
 	data    *efg.Process
-	body    []stmt
-	nodes   []*node // by number; nil: not called
+	body    []stmt    // of the first thread
+	others  []*thread // the other ones
+	nodes   []*node   // by number; nil: not called
 	handles *handles
 	types   *typeSpans
 	strings map[uint64]string
@@ -53,10 +62,13 @@ type process struct {
 	continues bool
 	// accesses are the addresses that the process accesses in dynamic windows
 	accesses map[target]span
+	// order is what is known about the order of calls of several threads; nil: there is one
+	order *ordering
 }
 
-// readProcess reads process i of the run, for a program on ranks ranks if that is more.
-func readProcess(run *runfile.Run, i, ranks int) (*process, error) {
+// readProcess reads process i of the run, for a program on ranks ranks if that is more. events returns the events of
+// a process, with their times.
+func readProcess(run *runfile.Run, i, ranks int, events eventSource) (*process, error) {
 	data, err := run.Summed(i)
 	if err != nil {
 		return nil, err
@@ -67,29 +79,30 @@ func readProcess(run *runfile.Run, i, ranks int) (*process, error) {
 			p.strings[d.Word] = string(d.Data)
 		}
 	}
-	if err := p.read(); err != nil {
+	if err := p.read(func() (*reconstruct.Process, error) { return events(i) }); err != nil {
 		return nil, fmt.Errorf("rank %d: %w", p.rank, err)
 	}
 	return p, nil
 }
 
-func (p *process) read() error {
-	switch n := len(p.data.Streams); {
-	case n == 0:
+// eventSource returns the events of process i of a run, with their times.
+type eventSource func(i int) (*reconstruct.Process, error)
+
+func (p *process) read(events func() (*reconstruct.Process, error)) error {
+	if len(p.data.Streams) == 0 {
 		return fmt.Errorf("no recorded calls")
-	case n > 1:
-		return fmt.Errorf("%d threads make calls: programs with threads are not generated", n)
 	}
-	s := &p.data.Streams[0]
-	if s.End != efg.EndFinalized {
+	if p.data.Streams[0].End != efg.EndFinalized {
 		return fmt.Errorf("the recording ends before MPI_Finalize: what the rest of the program would do is unknown")
 	}
-	var err error
-	if p.body, err = bodyOf(s, p.data.Defs); err != nil {
+	if err := p.readStreams(); err != nil {
 		return err
 	}
-	if err := p.readNodes(s); err != nil {
-		return err
+	var err error
+	if len(p.others) > 0 {
+		if p.order, err = p.readOrder(events); err != nil {
+			return err
+		}
 	}
 	if p.handles, err = number(p.data, p.list()); err != nil {
 		return err
@@ -120,19 +133,45 @@ func (p *process) list() []*node {
 	return list
 }
 
-func (p *process) readNodes(s *efg.Stream) error {
-	p.nodes = make([]*node, len(s.Nodes))
-	values := newValueReader(p.data)
+// readStreams reads the calls of all threads.
+func (p *process) readStreams() error {
 	lost := false // some arrays of requests are only passed by polls that found nothing
+	for i := range p.data.Streams {
+		s := &p.data.Streams[i]
+		body, err := bodyOf(s, p.data.Defs)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			p.body = body
+		} else if err := p.addThread(s, body); err != nil {
+			return fmt.Errorf("thread %d: %w", s.Thread, err)
+		}
+		if err := p.readNodes(i, body, &lost); err != nil {
+			return err
+		}
+	}
+	if lost && slices.ContainsFunc(p.list(), (*node).continues) {
+		return p.resolveArrays()
+	}
+	p.continues = slices.ContainsFunc(p.list(), (*node).continues)
+	return nil
+}
+
+// readNodes adds the nodes of stream i. Its body has their numbers in the stream.
+func (p *process) readNodes(i int, body []stmt, lost *bool) error {
+	s, base := &p.data.Streams[i], len(p.nodes)
+	p.nodes = append(p.nodes, make([]*node, len(s.Nodes))...)
+	values := newValueReader(p.data)
 	visits := make([]uint64, len(s.Nodes))
-	eachCall(p.body, 1, func(k int, times uint64) { visits[k] += times })
+	eachCall(body, 1, func(k int, times uint64) { visits[k] += times })
 	for k := range s.Nodes {
 		from := &s.Nodes[k]
 		if visits[k] == 0 {
-			lost = lost || passesArray(from)
+			*lost = *lost || passesArray(from)
 			continue
 		}
-		n := &node{number: k, thread: s.Thread, visits: visits[k], header: signature.Header(from.Words[0])}
+		n := &node{number: base + k, stream: i, index: k, thread: s.Thread, visits: visits[k], header: signature.Header(from.Words[0])}
 		if n.proc = signature.ProcByID(n.header.Proc()); n.proc == nil {
 			return fmt.Errorf("procedure %d is not in this version's table", n.header.Proc())
 		}
@@ -150,12 +189,8 @@ func (p *process) readNodes(s *efg.Stream) error {
 			n.gap = float64(st.Gap.Sum) / float64(st.Count)
 		}
 		n.slot = n.proc.Roles.Request
-		p.nodes[k] = n
+		p.nodes[n.number] = n
 	}
-	if lost && slices.ContainsFunc(p.list(), (*node).continues) {
-		return p.resolveArrays()
-	}
-	p.continues = slices.ContainsFunc(p.list(), (*node).continues)
 	return nil
 }
 
@@ -169,11 +204,30 @@ func (p *process) resolveArrays() error {
 		}
 	}
 	events := reconstruct.NewProcess(p.data, reconstruct.NewNames(p.data.Defs, nil))
-	for e, err := range events.Events(0, reconstruct.Options{}) {
+	base := 0
+	for i := range p.data.Streams {
+		if err := readArrays(events, i, base, arrays); err != nil {
+			return err
+		}
+		base += len(p.data.Streams[i].Nodes)
+	}
+	for k, t := range arrays {
+		n := p.nodes[k]
+		n.values[n.proc.Roles.Requests] = t.value
+		if n.continues() {
+			return fmt.Errorf("%s: its array of requests is that of an earlier call which failed", n.proc.Name)
+		}
+	}
+	return nil
+}
+
+// readArrays reads the arrays of requests of a stream's calls. arrays are those of nodes, which begin with number base.
+func readArrays(events *reconstruct.Process, stream, base int, arrays map[int]*vecTable) error {
+	for e, err := range events.Events(stream, reconstruct.Options{}) {
 		if err != nil {
 			return err
 		}
-		t := arrays[e.Node()]
+		t := arrays[base+e.Node()]
 		if t == nil || signature.FoundNothing(e.Words()) {
 			continue
 		}
@@ -183,13 +237,6 @@ func (p *process) resolveArrays() error {
 		}
 		if t.series = t.series.add(constant); len(t.series) > maxSeries {
 			return fmt.Errorf("%s: its array of requests takes more than %d values without a pattern", e.Op(), maxSeries)
-		}
-	}
-	for k, t := range arrays {
-		n := p.nodes[k]
-		n.values[n.proc.Roles.Requests] = t.value
-		if n.continues() {
-			return fmt.Errorf("%s: its array of requests is that of an earlier call which failed", n.proc.Name)
 		}
 	}
 	return nil

@@ -75,7 +75,7 @@ func Write(dir string, run *runfile.Run, opt *Options) (*Differences, error) {
 			return nil, err
 		}
 	}
-	return differences, os.WriteFile(filepath.Join(dir, "Makefile"), fmt.Appendf(nil, makefile, strings.Join(names, " ")), 0o644)
+	return differences, os.WriteFile(filepath.Join(dir, "Makefile"), makefileOf(procs, names), 0o644)
 }
 
 // Differences are those that a program may have from the run.
@@ -87,11 +87,13 @@ type Differences struct {
 // callsInside is the number of calls that callbacks made.
 func callsInside(procs []*process) (n uint64) {
 	for _, p := range procs {
-		s := &p.data.Streams[0]
-		visits := s.Visits()
-		for k := range s.Nodes {
-			if signature.Header(s.Nodes[k].Words[0]).Depth() > 0 {
-				n += visits[k]
+		for i := range p.data.Streams {
+			s := &p.data.Streams[i]
+			visits := s.Visits()
+			for k := range s.Nodes {
+				if signature.Header(s.Nodes[k].Words[0]).Depth() > 0 {
+					n += visits[k]
+				}
 			}
 		}
 	}
@@ -120,11 +122,19 @@ const makefile = `CC = mpicc
 CFLAGS = -O2 -Wall -Wextra -Wpedantic
 
 app: %[1]s
-	$(CC) -std=c11 $(CFLAGS) -o $@ %[1]s
+	$(CC) -std=c11 $(CFLAGS)%[2]s -o $@ %[1]s
 
 clean:
 	rm -f app
 `
+
+func makefileOf(procs []*process, sources []string) []byte {
+	flags := ""
+	if hasThreads(procs) {
+		flags = " -pthread"
+	}
+	return fmt.Appendf(nil, makefile, strings.Join(sources, " "), flags)
+}
 
 // main writes the function main.
 func (e *emitter) main(out *bytes.Buffer) {
@@ -173,20 +183,23 @@ func (e *emitter) head(out *bytes.Buffer) {
 	fmt.Fprintf(out, "/* The MPI calls of %s, on %d ranks%s. Written by efg generate. */\n", strings.ReplaceAll(literal(e.opt.Source), "*/", ""), e.ranks, e.recorded)
 	if e.world.attached > 0 {
 		out.WriteString("#define _DEFAULT_SOURCE\n")
-	} else if e.opt.ComputeWith == Sleep && e.needs["compute"] || e.needsAny("starts", "ports", "opened") || e.dispatches() {
+	} else if e.opt.ComputeWith == Sleep && e.needs["compute"] || e.needsAny("starts", "ports", "opened") || e.dispatches() || e.threads > 1 {
 		out.WriteString("#define _POSIX_C_SOURCE 200809L\n")
 	}
 	if e.removed() {
 		out.WriteString("#define OMPI_OMIT_MPI1_COMPAT_DECLS 0\n")
 	}
 	out.WriteString("#include <mpi.h>\n#include <stddef.h>\n")
+	if e.threads > 1 {
+		out.WriteString("#include <pthread.h>\n#include <stdint.h>\n")
+	}
 	if e.needs["left"] {
 		out.WriteString("#include <setjmp.h>\n")
 	}
 	if e.prepares() || e.needsAny("scratch_path", "starts") {
 		out.WriteString("#include <errno.h>\n#include <stdbool.h>\n#include <sys/stat.h>\n")
 	}
-	if e.needsAny("keep ", "launched", "scratch_path", "starts") || e.first != nil || e.dispatches() || e.world.attached > 0 {
+	if e.needsAny("keep ", "launched", "scratch_path", "starts") || e.first != nil || e.dispatches() || e.world.attached > 0 || e.threads > 1 {
 		out.WriteString("#include <stdio.h>\n#include <stdlib.h>\n")
 	}
 	if e.dispatches() {
@@ -198,7 +211,7 @@ func (e *emitter) head(out *bytes.Buffer) {
 	if e.world.attached > 0 {
 		out.WriteString("#include <sys/mman.h>\n")
 	}
-	if e.opt.ComputeWith == Sleep && e.needs["compute"] || e.needs["ports"] {
+	if e.opt.ComputeWith == Sleep && e.needs["compute"] || e.needs["ports"] || e.threads > 1 {
 		out.WriteString("#include <time.h>\n")
 	}
 	if e.removed() || e.deprecated() {

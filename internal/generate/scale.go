@@ -339,7 +339,7 @@ func (s *scaler) lengthened(spans map[int]span) map[int]span {
 // ofWorld reports whether the object of a node's calls is a communicator of all ranks, in their order, or
 // belongs to one.
 func (p *process) ofWorld(n *node) bool {
-	w := p.data.Streams[0].Nodes[n.number].Words[signature.ObjectWord]
+	w := n.graph(p).Words[signature.ObjectWord]
 	for range 2 {
 		if w == signature.CommWorld {
 			return true

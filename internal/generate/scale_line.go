@@ -12,7 +12,7 @@ import (
 // members are the ranks of the communicator of a node's calls, in its order; nil if they are not known, and of
 // intercommunicators.
 func (p *process) members(n *node) []int {
-	return p.membersOf(p.data.Streams[0].Nodes[n.number].Words[signature.ObjectWord])
+	return p.membersOf(n.graph(p).Words[signature.ObjectWord])
 }
 
 // membersOf are the ranks of a communicator, in its order; nil if they are not known, and of intercommunicators.

@@ -308,7 +308,7 @@ func (s *wordScaler) everywhere() ([]uint64, bool) {
 }
 
 // site is the word of the callsite of a node's calls.
-func (p *process) site(n *node) uint64 { return p.data.Streams[0].Nodes[n.number].Words[1] }
+func (p *process) site(n *node) uint64 { return n.graph(p).Words[1] }
 
 // coordinate is that of a rank in a dimension; -1: the rank itself.
 func coordinate(g *grid, rank, d int) int64 {

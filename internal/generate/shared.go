@@ -13,13 +13,14 @@ type call struct {
 	number int
 	procs  []*process
 	nodes  []*node // of procs
+	text   string  // what is written in place of a call of MPI; there are no nodes
 }
 
 // like is the node that shows how the call is written.
 func (c *call) like() *node { return c.nodes[0] }
 
 // graph is the node of the process's graph.
-func (n *node) graph(p *process) *efg.Node { return &p.data.Streams[0].Nodes[n.number] }
+func (n *node) graph(p *process) *efg.Node { return &p.data.Streams[n.stream].Nodes[n.index] }
 
 // anyContinues reports whether a process of the call passes arrays of requests as an earlier call left them.
 func (c *call) anyContinues() bool {
@@ -30,6 +31,9 @@ func (c *call) anyContinues() bool {
 // place of the recorded program, with the same arguments absent.
 func (p *process) written(n *node) uint64 {
 	key := []uint64{uint64(n.header), p.site(n)}
+	if n.stream > 0 {
+		key = append(key, uint64(n.stream))
+	}
 	for i := range n.values {
 		key = append(key, absence(n, i))
 	}
@@ -77,6 +81,10 @@ func callsOf(classes []*class, shared bool) []*call {
 			}
 		}
 		c.body = renumbered(c.like().body, of)
+		for _, t := range c.like().others {
+			c.threads = append(c.threads, renumbered(t.body, of))
+		}
+		all = c.startThreads(all)
 	}
 	return all
 }
@@ -182,7 +190,7 @@ func joined(classes []*class) []*class {
 			slices.SortFunc(first.procs, func(p, q *process) int { return p.rank - q.rank })
 			continue
 		}
-		byKey[key] = &class{procs: slices.Clone(c.procs), body: c.body}
+		byKey[key] = &class{procs: slices.Clone(c.procs), body: c.body, threads: c.threads}
 		out = append(out, byKey[key])
 	}
 	return out

@@ -126,7 +126,10 @@ func (p *process) starts(limit int) ([]start, error) {
 		return nil, nil
 	}
 	var list []start
-	called := only(p.body, func(node int) bool { _, ok := of[node]; return ok })
+	called, err := p.onlyThread(func(node int) bool { _, ok := of[node]; return ok })
+	if err != nil {
+		return nil, fmt.Errorf("rank %d: %w", p.rank, err)
+	}
 	execute(called, func(node int) {
 		c := of[node]
 		command, _ := c.command.next()

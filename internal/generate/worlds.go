@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/efg-tools/efg/efg/runfile"
+	"github.com/efg-tools/efg/reconstruct"
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -29,6 +31,14 @@ func readWorlds(run *runfile.Run, ranks int) ([]*world, error) {
 	if run.Meta.Queries {
 		return nil, errors.New("the run has local queries (efg run --queries): record it without them")
 	}
+	named := sync.OnceValues(func() (*reconstruct.Run, error) { return reconstruct.NewRun(run) })
+	events := func(i int) (*reconstruct.Process, error) {
+		r, err := named()
+		if err != nil {
+			return nil, err
+		}
+		return r.Process(i)
+	}
 	var worlds []*world
 	for i := range run.Procs {
 		in := &run.Procs[i]
@@ -39,7 +49,7 @@ func readWorlds(run *runfile.Run, ranks int) ([]*world, error) {
 			return nil, incomplete(run, i)
 		}
 		w := worlds[len(worlds)-1]
-		p, err := readProcess(run, i, ranks)
+		p, err := readProcess(run, i, ranks, events)
 		if err != nil {
 			return nil, err
 		}
@@ -50,6 +60,11 @@ func readWorlds(run *runfile.Run, ranks int) ([]*world, error) {
 	}
 	if len(worlds) > 1 && ranks > 0 {
 		return nil, fmt.Errorf("the run has %d worlds: a program on another number of ranks is not generated", len(worlds))
+	}
+	for _, w := range worlds {
+		if err := w.handOver(ranks); err != nil {
+			return nil, err
+		}
 	}
 	return worlds, nil
 }
@@ -156,7 +171,7 @@ func (e *emitter) startedWorlds(out *bytes.Buffer) {
 		fmt.Fprintf(out, "int %s(void);\n", names[i])
 	}
 	fmt.Fprintf(out, "static int (*const worlds[])(void) = {%s};\n\n", wrap(strings.Join(names, ", ")))
-	out.WriteString(support("started.c", "PREFIX", worldPrefix))
+	out.WriteString(e.support("started.c", "PREFIX", worldPrefix))
 }
 
 // command is the expression of the name of a program that a call starts, or of several names.

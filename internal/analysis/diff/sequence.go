@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
@@ -72,6 +73,7 @@ func (s *Sequences) process(runs [2]*reconstruct.Run, i int, sites bool) error {
 		most = max(most, procs[k].Streams())
 	}
 	c := newSequenceComparer(sites, s)
+	c.threads = most > 1
 	for k, p := range procs {
 		c.scratch[k] = names(p.Data(), generate.IsScratch)
 		c.worlds[k] = names(p.Data(), generate.IsWorld)
@@ -155,7 +157,9 @@ func foundNothing(e *reconstruct.Event) bool {
 // are which of the other.
 type sequenceComparer struct {
 	sites bool
-	made  [2]map[uint64]uint64 // by ID: number of the event that made the object, and its thread
+	made  [2]map[uint64]*makings // by ID
+	// threads: the process has several
+	threads bool
 	ops   pairs
 	files pairs
 	// opened are families of files whose names stand for each other: the name is part of a family.
@@ -171,7 +175,7 @@ type sequenceComparer struct {
 }
 
 func newSequenceComparer(sites bool, s *Sequences) *sequenceComparer {
-	return &sequenceComparer{sites: sites, attached: s.attached, ports: s.ports, made: [2]map[uint64]uint64{{}, {}}, ops: newPairs(), files: s.files, opened: newPairs()}
+	return &sequenceComparer{sites: sites, attached: s.attached, ports: s.ports, made: [2]map[uint64]*makings{{}, {}}, ops: newPairs(), files: s.files, opened: newPairs()}
 }
 
 // names are the strings of a process that are names of a generated program.
@@ -231,9 +235,9 @@ func (c *sequenceComparer) equal(e [2]*reconstruct.Event, p *signature.Proc, i i
 	if a, b := e[0].Word(i), e[1].Word(i); q.PortName() && !signature.IsConst(a) && !signature.IsConst(b) {
 		return c.ports.join(a, b)
 	}
-	same := c.same
+	same := func(kind signature.Kind, a, b uint64) bool { return c.same(kind, a, b, thread) }
 	if q.Command() {
-		same = c.command
+		same = func(kind signature.Kind, a, b uint64) bool { return c.command(kind, a, b, thread) }
 	}
 	if kind == signature.File && p.Words[i].Out && c.renamed(e, p) {
 		a, b := e[0].Word(i), e[1].Word(i)
@@ -261,8 +265,8 @@ func (c *sequenceComparer) equal(e [2]*reconstruct.Event, p *signature.Proc, i i
 }
 
 // command reports whether two words name the same program, or one the program of a world of a generated program.
-func (c *sequenceComparer) command(kind signature.Kind, a, b uint64) bool {
-	return c.worlds[0][a] && !signature.IsConst(b) || c.worlds[1][b] && !signature.IsConst(a) || c.same(kind, a, b)
+func (c *sequenceComparer) command(kind signature.Kind, a, b uint64, thread uint32) bool {
+	return c.worlds[0][a] && !signature.IsConst(b) || c.worlds[1][b] && !signature.IsConst(a) || c.same(kind, a, b, thread)
 }
 
 // renamed reports whether calls name a file of which one is that of a generated program.
@@ -285,13 +289,44 @@ func (c *sequenceComparer) create(e [2]*reconstruct.Event, i int, number uint64,
 		if signature.IsPlain(w) {
 			w = signature.ID{Thread: e[k].Thread(), Node: uint32(e[k].Node()), Slot: uint32(w)}.Word()
 		}
-		c.made[k][w] = number<<signature.ThreadBits | uint64(thread)
+		m := c.made[k][w]
+		if m == nil {
+			m = &makings{}
+			c.made[k][w] = m
+		}
+		m.add(number<<signature.ThreadBits|uint64(thread), c.threads)
 	}
 	return true
 }
 
-// same reports whether two words have the same meaning.
-func (c *sequenceComparer) same(kind signature.Kind, a, b uint64) bool {
+// makings are the events that made objects with one ID, one after another: their numbers and thread.
+type makings struct {
+	last uint64
+	all  []uint64 // in processes with threads
+}
+
+func (m *makings) add(event uint64, threads bool) {
+	m.last = event
+	if threads {
+		m.all = append(m.all, event)
+	}
+}
+
+// meets reports whether an event of both runs made one of the objects: which one of them a call of another thread means is
+// not recorded.
+func (m *makings) meets(o *makings) bool {
+	few, many := m.all, o.all
+	if len(few) > len(many) {
+		few, many = many, few
+	}
+	return slices.ContainsFunc(few, func(event uint64) bool {
+		_, found := slices.BinarySearch(many, event)
+		return found
+	})
+}
+
+// same reports whether two words that a thread's calls pass have the same meaning.
+func (c *sequenceComparer) same(kind signature.Kind, a, b uint64, thread uint32) bool {
 	if signature.IsConst(a) || signature.IsConst(b) {
 		return a == b
 	}
@@ -299,12 +334,11 @@ func (c *sequenceComparer) same(kind signature.Kind, a, b uint64) bool {
 	idb, isB := signature.ParseID(b)
 	switch {
 	case isA && isB && (kind.Handle() || kind.Local()):
-		x, known := c.made[0][a]
-		y, other := c.made[1][b]
-		if known && other {
-			return x == y
+		x, y := c.made[0][a], c.made[1][b]
+		if x != nil && y != nil {
+			return x.last == y.last || ida.Thread != thread && idb.Thread != thread && x.meets(y)
 		}
-		return known == other && ida.Thread == idb.Thread // made by a thread that is compared later
+		return (x == nil) == (y == nil) && ida.Thread == idb.Thread // made by a thread that is compared later
 	case kind == signature.File && a != b:
 		family, ok := c.opened.forth[signature.Family(a)]
 		return ok && family == signature.Family(b) && a&signature.SequenceMask == b&signature.SequenceMask

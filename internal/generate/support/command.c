@@ -1,7 +1,7 @@
 /* The command of another world, which is this program by another name; that of number 0 does not exist. */
 static char *world_command(int number)
 {
-    static char self[4096], command[2 * sizeof self], fresh[sizeof command + 16];
+    static PER_THREAD char self[4096], command[2 * sizeof self], fresh[sizeof command + 16];
     const char *path = scratch_path("PREFIX", number);
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     char directory[sizeof self] = "";

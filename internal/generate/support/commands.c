@@ -1,7 +1,7 @@
 /* As many commands as a call needs, of one world. */
 static char **world_commands(int number)
 {
-    static char *commands[COMMANDS];
+    static PER_THREAD char *commands[COMMANDS];
     for (int i = 0; i < COMMANDS; i++)
         commands[i] = world_command(number);
     return commands;

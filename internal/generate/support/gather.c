@@ -1,7 +1,7 @@
 /* Requests that are passed together: their variables, if they are next to each other, or copies. */
-static MPI_Request batch[BATCH];
-static const int *batch_at;
-static int batch_size, batch_held; /* held: batch has copies */
+static PER_THREAD MPI_Request batch[BATCH];
+static PER_THREAD const int *batch_at;
+static PER_THREAD int batch_size, batch_held; /* held: batch has copies */
 
 /* The first of the variables that hold the requests one after another, or NULL. */
 static MPI_Request *adjacent(int count, const int *at)

@@ -1,6 +1,6 @@
 /* Equal handles have one variable: while it is in use, the next one takes its place. */
-static struct { TYPE handle; int number; } kept_NAME[KEPT];
-static int kept_NAMEs;
+static PER_THREAD struct { TYPE handle; int number; } kept_NAME[KEPT];
+static PER_THREAD int kept_NAMEs;
 
 static void keep_NAME(int number)
 {

@@ -1,5 +1,5 @@
 /* The name of the port that was opened last. */
-static char opened[MPI_MAX_PORT_NAME + 1];
+static PER_THREAD char opened[MPI_MAX_PORT_NAME + 1];
 
 static void opened_port(int number)
 {

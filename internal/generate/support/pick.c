@@ -2,8 +2,8 @@
  * calls pass at most two. */
 static const TYPE *pick_NAME(const int *at, int count)
 {
-    static TYPE picked[2][PICKED];
-    static int turn;
+    static PER_THREAD TYPE picked[2][PICKED];
+    static PER_THREAD int turn;
     turn = !turn;
     for (int i = 0; i < count; i++)
         picked[turn][i] = NAME[at[i]];

@@ -1,7 +1,7 @@
 /* Names of ports, by the numbers of files that tell them to all processes. */
 static char *port_name(int number)
 {
-    static char name[FILES][MPI_MAX_PORT_NAME + 1];
+    static PER_THREAD char name[FILES][MPI_MAX_PORT_NAME + 1];
     while (*name[number] == '\0') { /* until the port is open */
         FILE *f = fopen(scratch_path("PREFIX", number), "r");
         if (f != NULL) {

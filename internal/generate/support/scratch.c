@@ -1,7 +1,7 @@
 /* The path of a file in the directory of this program: EFG_SCRATCH, or efg-scratch. */
 static const char *scratch_path(const char *prefix, int number)
 {
-    static char path[4096];
+    static PER_THREAD char path[4096];
     const char *directory = getenv("EFG_SCRATCH");
     if (directory == NULL || *directory == '\0')
         directory = "efg-scratch";

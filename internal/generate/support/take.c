@@ -1,5 +1,5 @@
 /* Handles that a call has returned become those of their variables: -1 is none. */
-static TYPE taken_NAME[TAKEN];
+static PER_THREAD TYPE taken_NAME[TAKEN];
 
 static void take_NAME(int count, const int *at)
 {
