@@ -38,6 +38,9 @@ type placedCall struct {
 	start, end int64
 }
 
+// numbered distinguishes the calls that make objects of one name from others.
+const numbered = 1
+
 // mixed is in place of what all calls of a place have in common.
 const mixed = ^uint64(0)
 
@@ -67,14 +70,16 @@ func (r *streamReader) placed(e *reconstruct.Event, n *node, event *orderedEvent
 	p, roles := n.proc, &n.proc.Roles
 	object := e.Word(signature.ObjectWord)
 	kind := p.ObjectKind()
-	if v := r.variables[variableKey{kind: kind, word: object}]; kind == signature.Comm && v == nil && object != signature.CommWorld {
-		return false
-	}
+	shared := kind != signature.Comm || object == signature.CommWorld || r.variables[variableKey{kind: kind, word: object}] != nil
 	switch {
+	case !shared:
 	case p.Collective() && kind.Object():
 		add(placeKey{what: collective, object: object}, mixed)
 	case kind == signature.Win || kind == signature.File:
 		add(placeKey{what: onObject, object: object}, mixed)
+	}
+	if w := e.Word(roles.Made); p.MadeKind().Object() && !special(w) { // they are numbered in the order in which they are made
+		add(placeKey{what: onObject, object: signature.Family(w), kind: numbered}, mixed)
 	}
 	alike := func(d *signature.Payload) uint64 {
 		if d.Count == 0 || p.Vector(d.Count) {
@@ -82,10 +87,10 @@ func (r *streamReader) placed(e *reconstruct.Event, n *node, event *orderedEvent
 		}
 		return signature.Hash(e.Word(d.Count), e.Word(d.Type), e.Word(roles.StatusBytes))
 	}
-	if roles.Dest != 0 && kind == signature.Comm {
+	if roles.Dest != 0 && kind == signature.Comm && shared {
 		add(placeKey{what: sending, object: object, peer: e.Word(roles.Dest), tag: e.Word(roles.SendTag)}, alike(&roles.Send))
 	}
-	if roles.Source != 0 && kind == signature.Comm {
+	if roles.Source != 0 && kind == signature.Comm && shared {
 		add(placeKey{what: receiving, object: object, peer: e.Word(roles.Source), tag: e.Word(roles.RecvTag)}, alike(&roles.Recv))
 	}
 	return found

@@ -205,7 +205,7 @@ func (e *emitter) head(out *bytes.Buffer) {
 	if e.dispatches() {
 		out.WriteString("#include <string.h>\n")
 	}
-	if e.needsAny("starts", "opened") {
+	if e.needsAny("starts", "opened") || slices.ContainsFunc(e.classes, func(c *class) bool { return c.staying() > 0 }) {
 		out.WriteString("#include <unistd.h>\n")
 	}
 	if e.world.attached > 0 {

@@ -20,8 +20,8 @@ func (e *emitter) static() string {
 	return "static"
 }
 
-// startThreads adds the calls that start threads and join them to the body of the first one. Those that did not end before
-// MPI did are joined after that.
+// startThreads adds the calls that start threads and join them to the body of the first one. For the last calls of those
+// that do not end it waits before it ends MPI.
 func (c *class) startThreads(all []*call) []*call {
 	p := c.like()
 	if len(p.others) == 0 {
@@ -47,16 +47,26 @@ func (c *class) startThreads(all []*call) []*call {
 	for at := range c.body {
 		add(at, "join_threads(%d, %d);", func(t *thread) bool { return !t.stays && t.join == at })
 	}
-	add(p.ending()+1, "end_threads(%d, %d);", func(t *thread) bool { return t.stays })
+	if n := c.staying(); n > 0 {
+		before[p.ending()] = append(before[p.ending()], stmt{node: len(all)})
+		all = append(all, &call{number: len(all), text: fmt.Sprintf("wait_until_stay(%d);", n)})
+	}
 	var body []stmt
-	for at := range len(c.body) + 1 {
-		body = append(body, before[at]...)
-		if at < len(c.body) {
-			body = append(body, c.body[at])
-		}
+	for at := range c.body {
+		body = append(append(body, before[at]...), c.body[at])
 	}
 	c.body = body
 	return all
+}
+
+// staying is the number of threads that do not end before the process does.
+func (c *class) staying() (n int) {
+	for _, t := range c.like().others {
+		if t.stays {
+			n++
+		}
+	}
+	return n
 }
 
 // awaits writes what the call waits for.
@@ -142,9 +152,7 @@ func (e *emitter) threadSupport(out *bytes.Buffer) {
 	}
 	out.WriteString(support("threads.c"))
 	out.WriteString(support("enter.c"))
-	stays := slices.ContainsFunc(e.procs, func(p *process) bool {
-		return slices.ContainsFunc(p.others, func(t *thread) bool { return t.stays })
-	})
+	stays := slices.ContainsFunc(e.classes, func(c *class) bool { return c.staying() > 0 })
 	if e.needs["waits"] || stays {
 		out.WriteString("static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;\n\n")
 	}

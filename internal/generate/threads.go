@@ -13,7 +13,7 @@ import (
 type thread struct {
 	number int // of its stream
 	body   []stmt
-	// stays: it did not end before MPI did
+	// stays: it does not end before the process does
 	stays bool
 	// start is the statement of the first thread's body before which it starts
 	start int

@@ -340,8 +340,12 @@ func (c *sequenceComparer) same(kind signature.Kind, a, b uint64, thread uint32)
 		}
 		return (x == nil) == (y == nil) && ida.Thread == idb.Thread // made by a thread that is compared later
 	case kind == signature.File && a != b:
-		family, ok := c.opened.forth[signature.Family(a)]
-		return ok && family == signature.Family(b) && a&signature.SequenceMask == b&signature.SequenceMask
+		x, y := signature.Family(a), signature.Family(b)
+		family, ok := c.opened.forth[x]
+		if !ok && c.threads { // perhaps a thread that is compared later opened them: its call must agree
+			family, ok = y, c.opened.join(x, y)
+		}
+		return ok && family == y && a&signature.SequenceMask == b&signature.SequenceMask
 	case kind == signature.Op:
 		return c.ops.join(a, b)
 	}

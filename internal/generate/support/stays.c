@@ -1,19 +1,21 @@
-/* Threads that do not end before MPI does. */
-static int ended; /* MPI has */
+/* Threads that are there until the process ends. */
+static int staying;
 
 static void stay(void)
 {
     pthread_mutex_lock(&turn);
-    while (!ended)
-        pthread_cond_wait(&changed, &turn);
-    pthread_mutex_unlock(&turn);
-}
-
-static void end_threads(int first, int last)
-{
-    pthread_mutex_lock(&turn);
-    ended = 1;
+    staying++;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&turn);
-    join_threads(first, last);
+    for (;;)
+        pause();
+}
+
+/* Waits until so many threads have made their last calls. */
+static void wait_until_stay(int count)
+{
+    pthread_mutex_lock(&turn);
+    while (staying < count)
+        pthread_cond_wait(&changed, &turn);
+    pthread_mutex_unlock(&turn);
 }
