@@ -113,8 +113,7 @@ func (p *process) readOrder(source func() (*reconstruct.Process, error)) (*order
 	if serial && !o.timed {
 		return nil, errors.New("threads take turns to call MPI (less than MPI_THREAD_MULTIPLE): without times it is unknown in which order (record with --time trace)")
 	}
-	o.compareTimes()
-	return o, nil
+	return o, o.compareTimes()
 }
 
 // findShared finds the objects that several threads use.

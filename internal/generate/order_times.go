@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"errors"
 	"slices"
 	"sort"
 
@@ -97,14 +98,20 @@ func (r *streamReader) placed(e *reconstruct.Event, n *node, event *orderedEvent
 }
 
 // compareTimes finds for each call at a place the calls of other threads that returned before it began.
-func (o *ordering) compareTimes() {
+func (o *ordering) compareTimes() error {
 	o.joinWildcards()
 	needed := make([]map[uint64][]reference, len(o.events)) // by stream, by number of the event
 	for i := range needed {
 		needed[i] = map[uint64][]reference{}
 	}
 	for key, list := range o.places {
-		if len(list) < 2 || !o.timed || sameEverywhere(list) {
+		if len(list) < 2 || sameEverywhere(list) {
+			continue
+		}
+		if !o.timed {
+			if err := key.unordered(); err != nil {
+				return err
+			}
 			continue
 		}
 		for i := range list {
@@ -129,6 +136,18 @@ func (o *ordering) compareTimes() {
 			}
 		}
 	}
+	return nil
+}
+
+// unordered returns an error if calls at a place must be made in their order, which is not known.
+func (key *placeKey) unordered() error {
+	switch {
+	case key.what == collective:
+		return errors.New("several threads call collectives of one communicator, window or file: without times it is unknown in which order (record with --time trace)")
+	case key.what == onObject && key.kind != numbered:
+		return errors.New("several threads make calls on one window or file: without times it is unknown in which order (record with --time trace)")
+	}
+	return nil
 }
 
 // at is where the event with a number is among those of a stream that matter.

@@ -20,7 +20,8 @@ var proven = []string{
 	"c/jacobi.c 40", "c/halo3d.c", "c/blocklu.c", "c/planewave.c", "c/grid.c 15 periodic", "c/grid.c 25 null", "c/grid.c 30 open 1 2 2",
 	"c/lists.c", "c/loops.c", "c/nest.c", "c/coll.c", "c/icoll.c", "c/neigh.c", "c/pcoll.c", "c/intercoll.c", "c/io.c 2 DIR", "c/comms.c",
 	"c/inter.c", "c/growing.c", "c/sessions.c", "c/large.c", "c/userops.c", "c/longjmp.c", "c/types.c", "c/rows.c 2 2",
-	"c/rma.c 1", "c/dynamic.c", "c/ports.c", "c/threads.c 6", "c/counted.c", "c/paths.c",
+	"c/rma.c 1", "c/dynamic.c", "c/ports.c", "c/threads.c 6", "c/counted.c", "c/paths.c", "c/teams.c DIR",
+	"c/teams.c DIR serialized", "fortran/omp_team.f90",
 }
 
 // starting are those that start others, on 2 ranks.
@@ -186,6 +187,24 @@ func TestRefused(t *testing.T) {
 			t.Run(b.Name+"/"+strings.ReplaceAll(filepath.Base(line), " ", "-"), func(t *testing.T) {
 				scale(t, b, filepath.Join(t.TempDir(), "app"), line, 2, nil, want)
 			})
+		}
+	}
+}
+
+// Without times, the order in which threads make collective calls in turn is unknown.
+func TestRefusedWithoutTimes(t *testing.T) {
+	benches, err := groundtruth.Benches(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, dir := benches[len(benches)-1], t.TempDir()
+	for mode, want := range map[string]string{
+		"multiple":   "without times it is unknown in which order",
+		"serialized": "threads take turns to call MPI",
+	} {
+		run, _ := record(t, b, []string{"--time", "stats"}, filepath.Join(dir, mode+".efg"), 2, append(command(t, b, "c/teams.c"), dir, mode)...)
+		if _, err := generate.Write(dir, run, &generate.Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", mode, err, want)
 		}
 	}
 }

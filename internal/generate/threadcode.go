@@ -151,6 +151,9 @@ func (e *emitter) threadSupport(out *bytes.Buffer) {
 		return
 	}
 	out.WriteString(support("threads.c"))
+	if slices.ContainsFunc(e.classes, func(c *class) bool { return len(c.threads) > c.staying() }) {
+		out.WriteString(support("joins.c"))
+	}
 	out.WriteString(support("enter.c"))
 	stays := slices.ContainsFunc(e.classes, func(c *class) bool { return c.staying() > 0 })
 	if e.needs["waits"] || stays {

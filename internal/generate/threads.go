@@ -133,7 +133,7 @@ func (w *world) handOver(ranks int) error {
 		if ranks > 0 {
 			return fmt.Errorf("rank %d: %d threads make calls: a program with threads is not generated for another number of ranks", p.rank, len(p.others)+1)
 		}
-		if err := p.checkEnd(); err != nil {
+		if err := p.checkThreads(); err != nil {
 			return fmt.Errorf("rank %d: %w", p.rank, err)
 		}
 		key := signature.Hash(bodyKey(nil, p.body)...)
@@ -227,12 +227,25 @@ func (p *process) ending() int {
 	return -1
 }
 
-// checkEnd returns an error if the thread that ends MPI is not the one that begins it.
-func (p *process) checkEnd() error {
+// checkThreads returns an error if the thread that ends MPI is not the one that begins it, or one frees memory of another.
+func (p *process) checkThreads() error {
 	for _, n := range p.list() {
 		if n.stream > 0 && n.proc.Setup() {
 			return fmt.Errorf("%s: thread %d calls it, not the first one that makes calls", n.proc.Name, n.stream)
 		}
+	}
+	kept := make([]int64, len(p.others)+1) // memory of each thread
+	for _, n := range p.list() {
+		switch {
+		case n.header.ErrorClass() != 0:
+		case n.proc.Name == "MPI_Alloc_mem":
+			kept[n.stream] += int64(n.visits)
+		case n.proc.Name == "MPI_Free_mem":
+			kept[n.stream] -= int64(n.visits)
+		}
+	}
+	if k := slices.IndexFunc(kept, func(n int64) bool { return n < 0 }); k >= 0 {
+		return fmt.Errorf("MPI_Free_mem: thread %d frees memory that another thread allocated: which one is not recorded", k)
 	}
 	if p.ending() < 0 {
 		return errors.New("no call of the first thread ends MPI: when the other threads end is unknown")

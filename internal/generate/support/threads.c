@@ -18,9 +18,3 @@ static void start_threads(int first, int last)
             exit(1);
         }
 }
-
-static void join_threads(int first, int last)
-{
-    for (int i = first; i <= last; i++)
-        pthread_join(threads[i], NULL);
-}

@@ -94,6 +94,9 @@ func (b *Bench) Build(ctx context.Context, source string) (string, error) {
 		program += ext[1:]
 		compiler, args = b.FC, []string{"-O1", "-g", "-fallow-argument-mismatch", "-w", "-J", b.Dir}
 	}
+	if strings.HasPrefix(name, "omp_") {
+		args = append(args, "-fopenmp")
+	}
 	path := filepath.Join(b.Root, "testdata", source)
 	args = append(args, "-I", filepath.Join(b.Root, "hook", "include"))
 	_, err := command(ctx, b.Dir, compiler, append(args, path, "-o", program, "-lm", "-lpthread")...)
