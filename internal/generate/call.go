@@ -24,11 +24,16 @@ func (e *emitter) write(c *call) written {
 	e.call, e.node = c, c.like()
 	n := e.node
 	e.pre, e.post, e.tick, e.declares = nil, nil, false, false
+	if n.late {
+		e.awaits()
+	}
 	if ns := e.gap(); ns > 0 {
 		e.needs["compute"] = true
 		e.pre = append(e.pre, fmt.Sprintf("compute(%s);", seconds(ns)))
 	}
-	e.awaits()
+	if !n.late {
+		e.awaits()
+	}
 	var args []string
 	for i := range n.proc.Params {
 		q := &n.proc.Params[i]
@@ -45,7 +50,7 @@ func (e *emitter) write(c *call) written {
 		name += "_c"
 	}
 	text := name + "(" + strings.Join(args, ", ") + ")"
-	if n.enters {
+	if c.enters {
 		e.pre = append(e.pre, fmt.Sprintf("enter(%d);", n.stream))
 	}
 	if n.repeats() {

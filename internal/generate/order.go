@@ -26,7 +26,7 @@ type ordering struct {
 	places    map[placeKey][]place     // calls whose order matters although they share no objects
 	first     []int64                  // when each thread began its first call
 	last      []int64                  // when its last call ended
-	main      []placedCall             // the calls of the first thread
+	main      []mainCall               // the calls of the first thread
 }
 
 // orderedEvent is a call that matters for the order.
@@ -35,8 +35,15 @@ type orderedEvent struct {
 	node       int
 	visit      uint64
 	start, end int64
+	before     int64 // when the thread's call before returned
 	ops        []operation
 	after      []reference // calls that came before, as their times say
+}
+
+// mainCall is a call of the first thread.
+type mainCall struct {
+	node       int
+	start, end int64
 }
 
 // reference is an event of a stream.
@@ -214,6 +221,7 @@ type streamReader struct {
 	makers       makers
 	visits       map[int]uint64
 	seq          uint64
+	ended        int64 // when the call before returned
 	list         []orderedEvent
 	// Of the calls that use objects which exist once, the first and the last one matter.
 	used    map[*variable]bool
@@ -239,11 +247,12 @@ func (r *streamReader) read(events *reconstruct.Process) error {
 		}
 		last = max(last, end)
 		if r.stream == 0 {
-			r.main = append(r.main, placedCall{start: start, end: end})
+			r.main = append(r.main, mainCall{node: e.Node(), start: start, end: end})
 		}
 		if err := r.event(e, start, end); err != nil {
 			return err
 		}
+		r.ended = end
 	}
 	r.ordering.first, r.ordering.last = append(r.ordering.first, first), append(r.ordering.last, last)
 	for v, e := range r.lastUse {
@@ -259,7 +268,7 @@ func (r *streamReader) event(e *reconstruct.Event, start, end int64) error {
 	if n == nil {
 		return fmt.Errorf("%s: thread %d: a call that its graph does not have", e.Op(), r.stream)
 	}
-	event := orderedEvent{seq: r.seq, node: n.number, visit: r.visits[n.number], start: start, end: end}
+	event := orderedEvent{seq: r.seq, node: n.number, visit: r.visits[n.number], start: start, end: end, before: r.ended}
 	r.seq++
 	r.visits[n.number]++
 	for _, op := range r.operations(e, n) {

@@ -17,6 +17,7 @@ type scheduler struct {
 	clocks [][][]int
 	joins  []uint64                       // by stream: the number of the first thread's call before which it is joined
 	awaits map[int]map[uint64][]reference // by node and visit
+	waited map[int]int64                  // by node: how long its calls waited for others in the run, ns
 }
 
 // maxClocks bounds the numbers in all clocks of a process.
@@ -48,7 +49,7 @@ func (o *ordering) endedBefore(stream int) uint64 {
 
 // decide decides which calls wait for which.
 func (o *ordering) decide() error {
-	s := &scheduler{ordering: o, next: make([]int, len(o.events)), awaits: map[int]map[uint64][]reference{}}
+	s := &scheduler{ordering: o, next: make([]int, len(o.events)), awaits: map[int]map[uint64][]reference{}, waited: map[int]int64{}}
 	total := 0
 	for i, list := range o.events {
 		total += len(list)
@@ -73,6 +74,13 @@ func (o *ordering) decide() error {
 			return s.stuck()
 		}
 		s.step(stream)
+	}
+	if s.timed {
+		s.joined()
+		for number, ns := range s.waited {
+			n := o.process.nodes[number]
+			n.gap = max(0, n.gap-float64(ns)/float64(n.visits))
+		}
 	}
 	return o.process.setAwaits(s)
 }
@@ -185,6 +193,7 @@ func (s *scheduler) step(stream int) {
 		s.learn(stream, r)
 	}
 	if len(needed) > 0 {
+		s.waitedFor(e, needed)
 		slices.SortFunc(needed, func(a, b reference) int { return a.stream - b.stream })
 		if s.awaits[e.node] == nil {
 			s.awaits[e.node] = map[uint64][]reference{}
@@ -195,6 +204,30 @@ func (s *scheduler) step(stream int) {
 	s.known[stream][stream] = s.next[stream]
 	if s.clocks != nil {
 		s.clocks[stream] = append(s.clocks[stream], slices.Clone(s.known[stream]))
+	}
+}
+
+// waitedFor notes how long a call waited in the run, between its thread's call before and itself.
+func (s *scheduler) waitedFor(e *orderedEvent, calls []reference) {
+	last := e.before
+	for _, r := range calls {
+		last = max(last, s.events[r.stream][r.at].end)
+	}
+	s.waited[e.node] += max(0, min(last, e.start)-e.before)
+}
+
+// joined notes how long the first thread waited until others ended.
+func (s *scheduler) joined() {
+	ends := map[uint64]int64{} // by the number of the call after
+	for k, join := range s.joins {
+		if join < uint64(len(s.main)) {
+			ends[join] = max(ends[join], s.last[k])
+		}
+	}
+	for join, end := range ends {
+		if c := &s.main[join]; join > 0 {
+			s.waited[c.node] += max(0, min(end, c.start)-s.main[join-1].end)
+		}
 	}
 }
 
@@ -265,12 +298,10 @@ func (p *process) setAwaits(s *scheduler) error {
 		p.countAwaited(body, wanted[i])
 	}
 	for number, visits := range s.awaits {
+		p.nodes[number].late = s.timed
 		if err := p.nodes[number].setAwaits(s, visits, wanted); err != nil {
 			return err
 		}
-	}
-	for _, t := range p.others {
-		p.nodes[firstCall(t.body)].enters = true
 	}
 	return nil
 }

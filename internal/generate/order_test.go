@@ -24,7 +24,7 @@ func TestOrderOfRequests(t *testing.T) {
 	s := &scheduler{
 		ordering: &ordering{process: &process{}, events: [][]orderedEvent{list(makes, b.makes...), list(ends, 0, 1, 0)}},
 		next:     make([]int, 2), known: [][]int{make([]int, 2), make([]int, 2)}, clocks: make([][][]int, 2),
-		awaits: map[int]map[uint64][]reference{},
+		awaits: map[int]map[uint64][]reference{}, waited: map[int]int64{},
 	}
 	for i := range s.events[1] {
 		s.events[1][i].node = 1

@@ -31,10 +31,10 @@ type node struct {
 	resolved bool
 	// awaits are calls of other threads that return before calls of the node begin.
 	awaits []await
+	// late: the time that the awaited calls took is not part of gap
+	late bool
 	// awaited: other threads wait for calls of the node
 	awaited bool
-	// enters: the first call of its thread is one of the node
-	enters bool
 }
 
 // param is the parameter of a word; nil: none.

@@ -189,15 +189,12 @@ func TestRefused(t *testing.T) {
 			})
 		}
 	}
+	t.Run("threads", func(t *testing.T) { refusedWithoutTimes(t, benches[len(benches)-1]) })
 }
 
-// Without times, the order in which threads make collective calls in turn is unknown.
-func TestRefusedWithoutTimes(t *testing.T) {
-	benches, err := groundtruth.Benches(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, dir := benches[len(benches)-1], t.TempDir()
+// Without times, the order in which threads make calls in turn is unknown.
+func refusedWithoutTimes(t *testing.T, b *groundtruth.Bench) {
+	dir := t.TempDir()
 	for mode, want := range map[string]string{
 		"multiple":   "without times it is unknown in which order",
 		"serialized": "threads take turns to call MPI",

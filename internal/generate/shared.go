@@ -14,6 +14,7 @@ type call struct {
 	procs  []*process
 	nodes  []*node // of procs
 	text   string  // what is written in place of a call of MPI; there are no nodes
+	enters bool    // it is the first call of a thread, or one of those of which the first is
 }
 
 // like is the node that shows how the call is written.
@@ -84,7 +85,7 @@ func callsOf(classes []*class, shared bool) []*call {
 		for _, t := range c.like().others {
 			c.threads = append(c.threads, renumbered(t.body, of))
 		}
-		all = c.startThreads(all)
+		all = c.startThreads(c.enterThreads(all))
 	}
 	return all
 }

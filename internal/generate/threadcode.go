@@ -59,6 +59,28 @@ func (c *class) startThreads(all []*call) []*call {
 	return all
 }
 
+// enterThreads marks the first calls of threads. Where it can, it writes them apart from others of their nodes.
+func (c *class) enterThreads(all []*call) []*call {
+	for _, body := range c.threads {
+		first := all[firstCall(body)]
+		if body[0].body == nil && first.like().visits > 1 && !slices.ContainsFunc(first.nodes, (*node).varies) {
+			first = &call{number: len(all), procs: first.procs, nodes: first.nodes}
+			body[0].node = first.number
+			all = append(all, first)
+		}
+		first.enters = true
+	}
+	return all
+}
+
+// varies reports whether calls of a node pass different arguments.
+func (n *node) varies() bool {
+	return len(n.awaits) > 0 || slices.ContainsFunc(n.values, func(v value) bool {
+		_, ok := v.series.constant()
+		return !ok
+	})
+}
+
 // staying is the number of threads that do not end before the process does.
 func (c *class) staying() (n int) {
 	for _, t := range c.like().others {
@@ -86,7 +108,7 @@ func (e *emitter) awaits() {
 
 // handsOver writes what tells other threads that the call has been made.
 func (e *emitter) handsOver() {
-	if e.node.enters {
+	if e.call.enters {
 		e.post = append(e.post, fmt.Sprintf("has_returned(%d);", e.node.stream))
 	}
 	if e.node.awaited {

@@ -160,8 +160,8 @@ type sequenceComparer struct {
 	made  [2]map[uint64]*makings // by ID
 	// threads: the process has several
 	threads bool
-	ops   pairs
-	files pairs
+	ops     pairs
+	files   pairs
 	// opened are families of files whose names stand for each other: the name is part of a family.
 	opened pairs
 	// scratch are the names that generated programs give to files, by word.
