@@ -58,9 +58,14 @@ void bk_before_session(void)
 
 void bk_session_started(MPI_Session session, bool failed)
 {
+    static _Atomic bool asked;
     if (failed) return;
     sessions++;
     efg_may_exit(false);
+    if (!world && !atomic_exchange(&asked, true)) {    /* the launcher says what MPI_COMM_WORLD would */
+        efg_process_info info = bk_launched_as();
+        if (info.rank >= 0) bk_replay_start(bk_thread_of(efg_tls.s), info.rank, info.size);
+    }
 #ifndef BK_NO_PMPI_Group_from_session_pset
     if (bk_world_group != MPI_GROUP_NULL) return;
     PMPI_Group_from_session_pset(session, "mpi://WORLD", &bk_world_group);

@@ -219,7 +219,10 @@ void bk_replay_leave(bk_thread *b, const char *format, ...)
     close_replay(b);
     if (options & RPL_OPTION_ABORT) {
         usleep(ABORT_DELAY);      /* launchers drop what they have not passed on */
-        PMPI_Abort(MPI_COMM_WORLD, 1);
+        int world = 0;
+        PMPI_Initialized(&world);
+        if (world) PMPI_Abort(MPI_COMM_WORLD, 1);
+        abort();    /* with sessions alone: the launcher ends the others */
     }
     if (options & RPL_OPTION_STOP) stop_here();
 }

@@ -160,6 +160,17 @@ func TestThreads(t *testing.T) {
 	})
 }
 
+// Programs that use only sessions are followed, too: the launcher says which rank they have.
+func TestSessions(t *testing.T) {
+	eachBench(t, func(t *testing.T, b *groundtruth.Bench, _ string) {
+		program, err := b.Build(t.Context(), "c/session_race.c")
+		if err != nil {
+			t.Fatal(err)
+		}
+		repeats(t, b, 4, 3, []string{program})
+	})
+}
+
 // Programs that a script starts one after the other, and those that a program starts, go as they went.
 func TestWorlds(t *testing.T) {
 	eachBench(t, func(t *testing.T, b *groundtruth.Bench, program string) {
