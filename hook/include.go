@@ -9,6 +9,9 @@ import (
 //go:embed include
 var headers embed.FS
 
+// Header is efg.h.
+func Header() ([]byte, error) { return headers.ReadFile("include/efg.h") }
+
 // WriteHeaders writes what programs use that name regions and attributes, efg.h, efg.f90 and efg.py, to a
 // directory, which is created if it does not exist.
 func WriteHeaders(dir string) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/efg-tools/efg/hook"
 	"github.com/efg-tools/efg/internal/durable"
 	"github.com/efg-tools/efg/internal/generate"
 )
@@ -57,7 +58,11 @@ docs/replay.md says more.`,
 
 // options checks the flags.
 func (opt *generateOptions) options(path string) (*generate.Options, error) {
-	to := &generate.Options{ComputeWith: opt.computeWith, Source: filepath.Base(path)}
+	header, err := hook.Header()
+	if err != nil {
+		return nil, err
+	}
+	to := &generate.Options{ComputeWith: opt.computeWith, Source: filepath.Base(path), Header: header}
 	if opt.output == "" {
 		return nil, usageError("-o: want a directory for the program")
 	}

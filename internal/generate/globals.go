@@ -54,6 +54,12 @@ func (e *emitter) globals(out *bytes.Buffer) {
 	if e.needs["next"] {
 		out.WriteString(e.support("next.c"))
 	}
+	if e.needs["wide"] {
+		out.WriteString(e.support("wide.c"))
+	}
+	if e.needs["double"] {
+		out.WriteString(e.support("double.c"))
+	}
 	if e.needs["gather"] {
 		out.WriteString(e.support("gather.c", "BATCH", strconv.FormatInt(max(e.scratch, 1), 10)))
 	}

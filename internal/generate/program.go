@@ -32,6 +32,8 @@ type Options struct {
 	Source      string // name of the run file, for the comment at the head
 	// Ranks is on how many ranks the program runs, or the dimensions of their grid; nil: as many as the run.
 	Ranks []int
+	// Header is efg.h, which programs include that name regions or attributes.
+	Header []byte
 }
 
 // Size is the number of ranks, 0 if it is that of the run.
@@ -72,6 +74,11 @@ func Write(dir string, run *runfile.Run, opt *Options) (*Differences, error) {
 			names[i] = worldName(i) + ".c"
 		}
 		if err := os.WriteFile(filepath.Join(dir, names[i]), text, 0o644); err != nil {
+			return nil, err
+		}
+	}
+	if annotated(procs) {
+		if err := os.WriteFile(filepath.Join(dir, "efg.h"), opt.Header, 0o644); err != nil {
 			return nil, err
 		}
 	}
@@ -190,6 +197,9 @@ func (e *emitter) head(out *bytes.Buffer) {
 		out.WriteString("#define OMPI_OMIT_MPI1_COMPAT_DECLS 0\n")
 	}
 	out.WriteString("#include <mpi.h>\n#include <stddef.h>\n")
+	if annotated(e.procs) {
+		out.WriteString("#include \"efg.h\"\n")
+	}
 	if e.threads > 1 {
 		out.WriteString("#include <pthread.h>\n#include <stdint.h>\n")
 	}

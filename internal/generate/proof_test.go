@@ -21,7 +21,7 @@ var proven = []string{
 	"c/lists.c", "c/loops.c", "c/nest.c", "c/coll.c", "c/icoll.c", "c/neigh.c", "c/pcoll.c", "c/intercoll.c", "c/io.c 2 DIR", "c/comms.c",
 	"c/inter.c", "c/growing.c", "c/sessions.c", "c/large.c", "c/userops.c", "c/longjmp.c", "c/types.c", "c/rows.c 2 2",
 	"c/rma.c 1", "c/dynamic.c", "c/ports.c", "c/threads.c 6", "c/counted.c", "c/paths.c", "c/teams.c DIR",
-	"c/teams.c DIR serialized", "fortran/omp_team.f90",
+	"c/teams.c DIR serialized", "fortran/omp_team.f90", "c/regions.c",
 }
 
 // starting are those that start others, on 2 ranks.
@@ -123,7 +123,11 @@ func proveCommand(t *testing.T, b *groundtruth.Bench, dir string, args []string,
 	if err := os.Mkdir(app, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := generate.Write(app, first, &generate.Options{ComputeWith: generate.Spin, Source: "run.efg"}); err != nil {
+	header, err := os.ReadFile("../../hook/include/efg.h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := generate.Write(app, first, &generate.Options{ComputeWith: generate.Spin, Source: "run.efg", Header: header}); err != nil {
 		t.Fatal(err)
 	}
 	if text, err := os.ReadFile(filepath.Join(app, "main.c")); err != nil || advancing.Match(text) {
