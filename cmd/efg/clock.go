@@ -56,13 +56,13 @@ func correctPart(ctx context.Context, r *runfile.Run, procs []int, clock string,
 	return nil
 }
 
-// notAligned are the machines, but for the first one, of whose clocks nothing is known. Of many
+// notAligned are the machines with selected ranks, but for the first one, of whose clocks nothing is known. Of many
 // some are named.
 func notAligned(rep *clocks.Report) (hosts []string) {
 	const most = 4
 	more := 0
 	machines := slices.DeleteFunc(slices.Clone(rep.Machines), func(m clocks.Machine) bool { return len(m.Ranks) == 0 })
-	for _, m := range machines[1:] {
+	for _, m := range machines[min(1, len(machines)):] {
 		switch {
 		case m.Aligned:
 		case len(hosts) == most:

@@ -67,10 +67,17 @@ func TestClockFlag(t *testing.T) {
 func TestNotAligned(t *testing.T) {
 	r := &clocks.Report{}
 	for i := range 8 {
-		r.Machines = append(r.Machines, clocks.Machine{Host: string(rune('a' + i)), Aligned: i%4 == 1})
+		r.Machines = append(r.Machines, clocks.Machine{Host: string(rune('a' + i)), Ranks: []int{i}, Aligned: i%4 == 1})
 	}
 	if got := strings.Join(notAligned(r), " "); got != "c d e g 1 others" {
 		t.Errorf("%q", got)
+	}
+	r.Machines[2].Ranks, r.Machines[3].Ranks = nil, nil // of these no ranks are selected
+	if got := strings.Join(notAligned(r), " "); got != "e g h" {
+		t.Errorf("%q of a part", got)
+	}
+	if got := notAligned(&clocks.Report{Machines: r.Machines[2:4]}); got != nil {
+		t.Errorf("%q of no ranks", got)
 	}
 }
 

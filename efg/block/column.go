@@ -66,7 +66,7 @@ func encodeColumn(vals []uint64, by choice) (encoding int, payload []byte) {
 	if len(vals) >= by.patient {
 		limit = limit/10*9 + 1
 	}
-	for _, e := range worthTrying(vals, limit) {
+	for _, e := range worthTrying(vals, len(payload)) {
 		if b := adaptColumn(vals, e, limit); b != nil {
 			encoding, payload, limit = e, b, len(b)
 		}
