@@ -1,6 +1,7 @@
 package match
 
 import (
+	"context"
 	"math"
 	"path/filepath"
 	"testing"
@@ -124,6 +125,22 @@ func (x *earlyExits) Exit(c *Call) {
 	for _, o := range c.Done {
 		if w := o.WaitsFor(); w != nil && w.Enter >= c.Exit {
 			*x = append(*x, c.Exit)
+		}
+	}
+}
+
+// A walk ends although the last thread that goes on is in a call for which it has to wait.
+func TestEndInTheLastCall(t *testing.T) {
+	for rank := range 2 { // whichever comes first
+		script := testrun.NewScript(t, 2)
+		script.Rank(rank).Call(100, 5000, "MPI_Recv", message("source", 1-rank, 5))
+		script.Rank(1-rank).Call(5001, 5002, "MPI_Send", message("dest", rank, 5))
+		trace := reopen(t, script.Run())
+		trace.End = 1_005_000_500 // between them; a script begins after a second
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if sum, err := trace.Walk(ctx, nobody{}, nil); err != nil || sum.Unmatched > 0 || sum.Calls > 0 {
+			t.Errorf("%+v, %v", sum, err)
 		}
 	}
 }

@@ -104,8 +104,10 @@ func (t *Trace) Walk(ctx context.Context, v Visitor, progress func(done uint64))
 	}
 	next := uint64(0) // number of events after which progress is reported
 	for {
-		if m.queue.empty() && !m.force() {
-			return &m.summary, nil
+		for m.queue.empty() {
+			if !m.force() {
+				return &m.summary, nil
+			}
 		}
 		i := m.queue.first()
 		if err := m.step(t.Threads[i]); err != nil {
@@ -351,7 +353,7 @@ func (m *matcher) releaseAll(list *[]*Thread) {
 }
 
 // force lets the earliest of the threads that are held back go on: what it depends on is not in
-// the recording. It returns false if there is none. Just before the end of the walk, what it depends on may by its
+// the recording. It returns false if there is none; if true, threads may be in the queue, or more have to be forced. Just before the end of the walk, what it depends on may by its
 // recorded time, which is not exact, begin after that: then the walk ends in the call.
 func (m *matcher) force() bool {
 	if m.held.empty() {
