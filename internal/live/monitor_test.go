@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,7 +90,9 @@ func TestMonitorShares(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := launch(t, m, 4, compile(t, m, "stuck.c"), "hold", hold)
-	j.until(t, func(c *JobState) bool { return len(c.Groups) == 2 && c.Groups[0].Number == 3 })
+	j.until(t, func(c *JobState) bool { // before that, three may be in an earlier barrier, which the fourth has left late
+		return len(c.Groups) == 2 && c.Groups[0].Number == 3 && strings.HasPrefix(c.Groups[0].Site, "hold ") && c.Groups[1].State != InCall
+	})
 	paths, err := Segments(j.dir)
 	if err != nil {
 		t.Fatal(err)
