@@ -33,4 +33,4 @@ trap 'sweep || true' EXIT
 bin/efg hook path
 
 go build -o bin/summary ./scripts/summary
-go test -json -timeout 30m -p 2 ./... </dev/null | bin/summary
+go test -json -timeout 60m -p 2 ./... </dev/null | bin/summary

@@ -14,7 +14,7 @@ import (
 // give the same events, and a program that prints how messages arrived prints the same. EFG_SOAK_PROGRAMS
 // is how many there are, from seed EFG_SOAK_SEED on.
 func TestRandomPrograms(t *testing.T) {
-	programs, seed := number(t, "EFG_SOAK_PROGRAMS", 4), number(t, "EFG_SOAK_SEED", 1)
+	programs, seed := number(t, "EFG_SOAK_PROGRAMS", 3), number(t, "EFG_SOAK_SEED", 1)
 	benches, err := groundtruth.Benches(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
