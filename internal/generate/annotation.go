@@ -13,7 +13,7 @@ import (
 func annotated(procs []*process) bool {
 	for _, p := range procs {
 		for _, n := range p.list() {
-			if n.proc.Annotates() && strings.HasPrefix(n.proc.Name, "efg_") {
+			if n.proc.Annotates() {
 				return true
 			}
 		}

@@ -49,7 +49,7 @@ func (e *emitter) write(c *call) written {
 	if n.header.Large() && n.proc.HasLarge {
 		name += "_c"
 	}
-	if n.proc.Name == "efg_region_end" { // which is a macro, and takes no NULL
+	if n.proc.Annotates() && n.proc.Closes { // it is a macro, which takes no NULL
 		name += "_named"
 	}
 	text := name + "(" + strings.Join(args, ", ") + ")"

@@ -167,11 +167,12 @@ func (s *stream) walk(ctx context.Context, first uint64, from, to int64, show fu
 		}
 	}
 	if u := s.unfinished; u != nil && max(u.from, last) < u.to {
-		if u.from = max(u.from, last); u.from >= to {
+		start := max(u.from, last)
+		if start >= to {
 			return false, 0, w.Err()
 		}
 		last = u.to
-		show(u.node, u.from, u.to)
+		show(u.node, start, last)
 	}
 	return true, last, w.Err()
 }

@@ -14,8 +14,12 @@ func (w *writer) unfinished(p *reconstruct.Process, i int) error {
 	data, sel := p.Data(), &w.job.Selection
 	s, call := &data.Streams[i], p.Pending(i)
 	ended := w.job.Run.Meta.Ended - w.job.Run.Meta.Started
-	known := call != nil && s.Pending.Since != 0 && s.Trace.Untimed == 0 && sel.To == 0 && sel.From <= s.Events
-	if !known || max(s.Pending.InRun(data), w.last) >= ended || !sel.Time.Has(max(s.Pending.InRun(data), w.last), ended) {
+	draws := call != nil && s.Pending.Since != 0 && s.Trace.Untimed == 0 && sel.To == 0 && sel.From <= s.Events
+	if draws {
+		entered := max(s.Pending.InRun(data), w.last)
+		draws = entered < ended && sel.Time.Has(entered, ended)
+	}
+	if !draws {
 		return w.drawInner(w.last, math.MaxInt64)
 	}
 	calls := s.Pending.Calls()
