@@ -82,6 +82,10 @@ func (r *Run) statsOf(i int) int {
 	return k
 }
 
+// TimesBlock numbers the block that has the statistics of Procs[i]; it is -1 if there is none. Blocks are decoded as
+// a whole: who reads several processes reads those of one block consecutively.
+func (r *Run) TimesBlock(i int) int { return r.statsOf(i) }
+
 // readTimes reads the statistics of the streams of process i, which has these definitions.
 func (r *Run) readTimes(i int, streams []efg.Stream, defs []efg.Def) error {
 	k := r.statsOf(i)

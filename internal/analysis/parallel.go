@@ -37,9 +37,23 @@ const (
 	allTimes
 )
 
-// maxTogether is the number of processes that one goroutine reads consecutively: those whose
-// times are in one block of the file.
-const maxTogether = 8
+// maxPortion is the maximum number of processes that one goroutine reads consecutively if they have no times.
+const maxPortion = 16
+
+// portions divides processes among several goroutines: each portion is read by one, consecutively. One that has
+// the times of many processes to read decodes whole blocks of them, so that no other waits for the same block.
+func portions(run *runfile.Run, procs []int, workers int) [][]int {
+	limit := max(1, min(maxPortion, len(procs)/(4*max(workers, 1))))
+	var list [][]int
+	for len(procs) > 0 {
+		n, number := 1, run.TimesBlock(procs[0])
+		for n < min(limit, len(procs)) && run.TimesBlock(procs[n]) == number {
+			n++
+		}
+		list, procs = append(list, procs[:n]), procs[n:]
+	}
+	return list
+}
 
 func eachProcess(run *runfile.Run, procs []int, times wantedTimes, f func(p *Process) error, progress []Progress) error {
 	r := newClassReader(run)
@@ -57,20 +71,20 @@ func eachProcess(run *runfile.Run, procs []int, times wantedTimes, f func(p *Pro
 		return err
 	}
 	workers := min(runtime.GOMAXPROCS(0), len(procs))
-	together := max(1, min(maxTogether, len(procs)/(4*max(workers, 1))))
+	list := portions(run, procs, workers)
 	for range workers {
 		wg.Go(func() {
 			for {
-				from := int(next.Add(int64(together))) - together
-				for k := from; k < min(from+together, len(procs)); k++ {
-					if err := one(procs[k]); err != nil {
+				n := int(next.Add(1)) - 1
+				if n >= len(list) {
+					return
+				}
+				for _, i := range list[n] {
+					if err := one(i); err != nil {
 						once.Do(func() { failed = err })
-						next.Store(int64(len(procs)))
+						next.Store(int64(len(list)))
 						return
 					}
-				}
-				if from+together >= len(procs) {
-					return
 				}
 			}
 		})
