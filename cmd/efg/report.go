@@ -118,7 +118,7 @@ func report(path string, opt *reportOptions, out, errOut io.Writer) error {
 		if err != nil {
 			return err
 		}
-		byRegion, err := opt.regions(r, procs, errOut)
+		byRegion, err := opt.regions(r, procs, rep, errOut)
 		if err != nil {
 			return err
 		}
@@ -147,9 +147,9 @@ func (opt *reportOptions) findings(r *runfile.Run, errOut io.Writer) ([]findings
 
 // regions makes the report by region, if it is wanted. How long calls wait is looked for if that is asked
 // for, or if the sentences about the run are.
-func (opt *reportOptions) regions(r *runfile.Run, procs []int, errOut io.Writer) (*regions.Report, error) {
+func (opt *reportOptions) regions(r *runfile.Run, procs []int, rep *analysis.Report, errOut io.Writer) (*regions.Report, error) {
 	asked := slices.Contains(opt.by, "region")
-	if len(opt.by) > 0 && !asked {
+	if !rep.Annotated || len(opt.by) > 0 && !asked {
 		return &regions.Report{}, nil
 	}
 	if asked {

@@ -66,6 +66,9 @@ func (r *Run) Traced(i int) bool {
 	return false
 }
 
+// HasTimes reports whether the run may have times: statistics, or those of each event.
+func (r *Run) HasTimes() bool { return len(r.stats)+len(r.traces) > 0 }
+
 // add adds a value: two hashes, each of which alone distinguishes most keys.
 func (k *ClassKey) add(v uint64) {
 	k[0] = (bits.RotateLeft64(k[0], 23) ^ v) * 0x9e3779b185ebca87

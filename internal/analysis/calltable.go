@@ -13,6 +13,8 @@ type callTable struct {
 	calls  []*OpRow
 	ops    []*OpRow
 	waiter []bool // by row: the call may wait for other processes
+	// annotated: there are annotations.
+	annotated bool
 }
 
 // maxTables bounds the tables that are kept for other ranks of a class.
@@ -57,7 +59,7 @@ func newCallTable(nodes [][]Node) *callTable {
 		at := make([]int32, len(list))
 		for k := range list {
 			if list[k].Annotates() {
-				at[k] = -1
+				at[k], t.annotated = -1, true
 				continue
 			}
 			key := callKey{list[k].Op, list[k].Site}

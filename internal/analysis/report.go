@@ -226,6 +226,8 @@ type Report struct {
 	Untimed    uint64 // calls without times in a run that has times
 	Dropped    uint64
 	Incomplete int // streams that were cut off
+	// Annotated: some processes say what they do, with regions or attributes.
+	Annotated  bool
 	InProgress InProgress
 	Procedures []OpRow
 	Callsites  []OpRow
@@ -360,6 +362,7 @@ func (b *reportBuilder) process(p *Process) error {
 		t.ops[i].addRank(rank.Rank, &ops[i])
 	}
 	rank.Counts = b.sharedCounts(&all.Counts)
+	b.report.Annotated = b.report.Annotated || t.annotated
 	b.report.Total.add(&all)
 	b.report.App += rank.App
 	b.report.Setup.Merge(&setup)

@@ -112,6 +112,9 @@ func New(run *runfile.Run, parts Parts, progress ...analysis.Progress) (*Run, er
 // Times computes the times of a run that are known without following its calls one by one: all
 // but Ideal and Windows.
 func Times(run *runfile.Run, progress ...analysis.Progress) (*Run, error) {
+	if !run.HasTimes() {
+		return nil, ErrNoTimes
+	}
 	procs := make([]int, len(run.Procs))
 	for i := range procs {
 		procs[i] = i

@@ -2,9 +2,11 @@ package regions
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"sync"
 
+	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/analysis"
 )
@@ -100,32 +102,45 @@ func New(run *runfile.Run, procs []int, progress ...analysis.Progress) (*Report,
 	return r.finish(), nil
 }
 
-// anyNamed reports whether some of the processes name regions. It looks at one of each rank class, up to
-// the first that does.
+// errNamed: a process names regions.
+var errNamed = errors.New("regions are named")
+
+// anyNamed reports whether some of the processes name regions. It looks at one of each rank class, until
+// one does.
 func anyNamed(run *runfile.Run, procs []int) (bool, error) {
+	different, err := oneOfEach(run, procs)
+	if err != nil {
+		return false, err
+	}
+	err = analysis.EachUntimed(run, different, func(p *analysis.Process) error {
+		if slices.ContainsFunc(p.Data.Streams, func(s efg.Stream) bool { return Named(&s) }) {
+			return errNamed
+		}
+		return nil
+	})
+	if errors.Is(err, errNamed) {
+		return true, nil
+	}
+	return false, err
+}
+
+// oneOfEach returns one process of each rank class.
+func oneOfEach(run *runfile.Run, procs []int) (list []int, err error) {
 	seen := map[runfile.ClassKey]bool{}
 	for _, i := range procs {
 		if !run.Unlike(i) {
 			key, ok, err := run.RankClass(i)
 			if err != nil {
-				return false, err
+				return nil, err
 			}
 			if ok && seen[key] {
 				continue
 			}
 			seen[key] = ok
 		}
-		p, err := run.Untimed(i)
-		if err != nil {
-			return false, err
-		}
-		for k := range p.Streams {
-			if Named(&p.Streams[k]) {
-				return true, nil
-			}
-		}
+		list = append(list, i)
 	}
-	return false, nil
+	return list, nil
 }
 
 // division says how the visits of a stream's nodes are divided among regions.
