@@ -293,15 +293,13 @@ func (p *pairing) rest(side int) {
 // compareStructure finds the calls and steps that only one run has: for matched ranks, those
 // that their partners do not make; for others, those that no rank of the other run makes.
 func (r *Runs) compareStructure(v [2]*survey) {
-	var union [2]*callGraph
-	for k := range v {
-		union[k] = &callGraph{}
-		for _, g := range v[k].steps {
-			union[k].calls = append(union[k].calls, g.calls...)
-			union[k].steps = append(union[k].steps, g.steps...)
-		}
+	type key struct {
+		side     int
+		from, to int32
 	}
-	found := map[[3]any]*StructureChange{}
+	found := map[key]*StructureChange{}
+	in := [2][]int32{v[0].numbersIn(v[1]), v[1].numbersIn(v[0])}
+	var union [2]*stepSet // made if it is needed
 	for i := range r.Classes {
 		c := &r.Classes[i]
 		if c.Match != RankMatch && c.Match != NoMatch {
@@ -311,17 +309,19 @@ func (r *Runs) compareStructure(v [2]*survey) {
 			if len(ranks) == 0 {
 				continue
 			}
+			if c.Match == NoMatch && union[1-k] == nil {
+				union[1-k] = v[1-k].union()
+			}
 			other := union[1-k]
 			if c.Match == RankMatch {
 				other = v[1-k].steps[c.graph[1-k]]
 			}
-			v[k].steps[c.graph[k]].without(other, func(from, to call) {
-				key := [3]any{k, from, to}
-				if found[key] == nil {
-					found[key] = &StructureChange{Side: k, Op: from.op, Site: v[k].sites.text(from.site),
-						To: to.op, ToSite: v[k].sites.text(to.site), from: from, to: to}
+			v[k].steps[c.graph[k]].without(other, in[k], func(from, to int32) {
+				at := key{k, from, to}
+				if found[at] == nil {
+					found[at] = v[k].change(k, from, to)
 				}
-				found[key].Ranks += len(ranks)
+				found[at].Ranks += len(ranks)
 			})
 		}
 	}
@@ -335,26 +335,15 @@ func (r *Runs) compareStructure(v [2]*survey) {
 	})
 }
 
-// without calls f for the calls of a graph (with an empty second one) and for the steps that
-// another graph does not have.
-func (g *callGraph) without(o *callGraph, f func(from, to call)) {
-	calls, steps := map[call]bool{}, map[[2]call]bool{}
-	for _, c := range o.calls {
-		calls[c] = true
+// change is a call (if to is none), or a step, that only this side has.
+func (v *survey) change(side int, from, to int32) *StructureChange {
+	c := &StructureChange{Side: side, from: v.list[from]}
+	c.Op, c.Site = c.from.op, v.sites.text(c.from.site)
+	if to != none {
+		c.to = v.list[to]
+		c.To, c.ToSite = c.to.op, v.sites.text(c.to.site)
 	}
-	for _, s := range o.steps {
-		steps[s] = true
-	}
-	for _, c := range g.calls {
-		if !calls[c] {
-			f(c, call{})
-		}
-	}
-	for _, s := range g.steps {
-		if !steps[s] {
-			f(s[0], s[1])
-		}
-	}
+	return c
 }
 
 // compareCalls compares the calls at each callsite.

@@ -51,18 +51,12 @@ type survey struct {
 	list      []call
 	sums      []Totals // of all processes, by call
 	profiles  map[hash]*profile
-	steps     map[hash]*callGraph // nil if they are not kept
+	steps     map[hash]*stepSet // nil if they are not kept
 	summaries []summary
 	makers    [][]int32 // of each call: numbers of the summaries of the processes that make it
 	shapes    int
 	shared    map[runfile.ClassKey]*shared // by class
 	timed     bool
-}
-
-// callGraph are calls and the steps between them.
-type callGraph struct {
-	calls []call
-	steps [][2]call
 }
 
 // maxPeers bounds the ranks in arguments that are kept for all processes together.
@@ -73,7 +67,7 @@ func newSurvey(s *side, procs []int, progress func(), steps bool) (*survey, erro
 	v := &survey{side: s, progress: progress, mostPeers: max(16, maxPeers/max(len(procs), 1)), numbers: map[call]int{}, profiles: map[hash]*profile{}, shared: map[runfile.ClassKey]*shared{}}
 	v.summaries = make([]summary, 0, len(procs))
 	if steps {
-		v.steps = map[hash]*callGraph{}
+		v.steps = map[hash]*stepSet{}
 	}
 	err := analysis.EachSummed(s.run, procs, v.process)
 	if err != nil {
@@ -164,10 +158,10 @@ func (v *survey) process(p *analysis.Process) error {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.steps != nil && v.steps[s.calls] == nil {
-		v.steps[s.calls] = graph
-	}
 	v.add(&s, rows)
+	if v.steps != nil && v.steps[s.calls] == nil {
+		v.steps[s.calls] = graph.numbered(v.numbers)
+	}
 	v.share(q, &s)
 	v.progress()
 	return nil
@@ -253,38 +247,6 @@ func (h hash) sequence(s *seq.Seq) hash {
 	}
 	for _, q := range parts {
 		h = h.sequence(q)
-	}
-	return h
-}
-
-// add adds the calls and steps of a stream.
-func (g *callGraph) add(t *stream) {
-	for i := range t.nodes {
-		g.calls = append(g.calls, t.nodes[i].call)
-		for _, e := range t.Nodes[i].Edges {
-			g.steps = append(g.steps, [2]call{t.nodes[i].call, t.nodes[e.To].call})
-		}
-	}
-}
-
-func (c call) compare(o call) int {
-	return cmp.Or(cmp.Compare(c.site, o.site), cmp.Compare(c.op, o.op))
-}
-
-// sort removes duplicates and the memory that they took, and returns a hash.
-func (g *callGraph) sort() hash {
-	slices.SortFunc(g.calls, call.compare)
-	g.calls = slices.Clone(slices.Compact(g.calls))
-	slices.SortFunc(g.steps, func(x, y [2]call) int { return cmp.Or(x[0].compare(y[0]), x[1].compare(y[1])) })
-	g.steps = slices.Clone(slices.Compact(g.steps))
-	h := hashOf(uint64(len(g.calls)))
-	add := func(c call) { h = h.add(c.site, signature.HashString(c.op)) }
-	for _, c := range g.calls {
-		add(c)
-	}
-	for _, s := range g.steps {
-		add(s[0])
-		add(s[1])
 	}
 	return h
 }
