@@ -37,6 +37,16 @@ func (m *Members) Key() uint64 { return m.key }
 // Index returns the position of a rank in the run among the members, -1 if it is not a member.
 func (m *Members) Index(rank int) int { return m.index(rank) }
 
+// AreFirst reports whether the members are the ranks 0 to n-1 of the run, in this order.
+func (m *Members) AreFirst(n int) bool {
+	for _, s := range m.group.spans {
+		if m.first+s.first != s.at || s.count > 1 && s.stride != 1 {
+			return false
+		}
+	}
+	return m.Size() == n
+}
+
 // GroupMembers returns the members of a group, nil if it is unknown.
 func (p *Process) GroupMembers(word uint64) *Members {
 	def := p.groups[word]

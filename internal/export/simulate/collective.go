@@ -120,17 +120,7 @@ func (x *exporter) tooLarge() string {
 }
 
 // whole reports whether the members of a communicator are the ranks of the run, in their order.
-func (p *process) whole(c *comm) bool {
-	if c.other != nil || c.own.Size() != p.ranks {
-		return false
-	}
-	for i := range p.ranks {
-		if c.own.At(i) != i {
-			return false
-		}
-	}
-	return true
-}
+func (p *process) whole(c *comm) bool { return c.other == nil && c.own.AreFirst(p.ranks) }
 
 // size is the size of the first payload that is significant.
 func (c *call) size(of ...*signature.Payload) uint64 {
