@@ -32,6 +32,7 @@ const MaxColumns = 256
 
 var (
 	zstdEncoder = sync.OnceValue(func() *zstd.Encoder { return newZstdEncoder(zstd.SpeedBestCompression) })
+	betterZstd  = sync.OnceValue(func() *zstd.Encoder { return newZstdEncoder(zstd.SpeedBetterCompression) })
 	fastestZstd = sync.OnceValue(func() *zstd.Encoder { return newZstdEncoder(zstd.SpeedFastest) })
 )
 

@@ -46,7 +46,7 @@ func encodeColumn(vals []uint64, by choice) (encoding int, payload []byte) {
 		steps = stepColumnOf(vals)
 	}
 	switch {
-	case steps != nil && len(steps) < quickSize(vals, raw):
+	case steps != nil && isLeast(len(steps), vals, raw):
 		encoding, payload = columnSteps, steps
 	case steps == nil && len(vals) >= manyValues:
 		if encoding, payload = encodeIrregular(vals, raw); payload != nil {
@@ -79,6 +79,18 @@ func encodeColumn(vals []uint64, by choice) (encoding int, payload []byte) {
 // raw is the column as uvarints.
 func quickSize(vals []uint64, raw []byte) int {
 	return min(len(raw), packingOf(vals).size(), len(fastestZstd().EncodeAll(raw, nil))) / 4 * 3
+}
+
+// shortColumn is the number of bytes below which a level of zstd whose tables take 4 MB predicts what the best level
+// makes of a column. The tables of that take 35 MB: to touch them takes more time than to use them.
+const shortColumn = 1 << 17
+
+// isLeast reports whether the fast encodings hardly make less than so many bytes of a column. raw is the column as uvarints.
+func isLeast(size int, vals []uint64, raw []byte) bool {
+	if size < quickSize(vals, raw) {
+		return true
+	}
+	return len(raw) < shortColumn && size < min(len(raw), packingOf(vals).size(), len(betterZstd().EncodeAll(raw, nil))/10*9)
 }
 
 // encodeIrregular encodes a long column adaptively if that takes less than quickSize. Otherwise the payload is nil.
