@@ -54,54 +54,54 @@ type RegionPart struct {
 	Part
 }
 
-// Loops computes the times of each loop, in the order of the program; the time before its first call
-// counts, too. Of a process with several threads it is the one that was recorded longest.
-func Loops(run *runfile.Run, progress ...analysis.Progress) ([]LoopPart, error) {
+// loopTimes adds up the times in each loop; the time before its first call counts, too. Of a process with several
+// threads it is the one that was recorded longest.
+type loopTimes struct {
+	locator *loops.Locator
+	mu      sync.Mutex
+	parts   map[loops.Name]*LoopPart
+}
+
+func newLoopTimes(run *runfile.Run) (*loopTimes, error) {
 	locator, err := loops.NewLocator(run)
+	return &loopTimes{locator: locator, parts: map[loops.Name]*LoopPart{}}, err
+}
+
+// process adds a process.
+func (l *loopTimes) process(p *analysis.Process) error {
+	i, nodes, err := longestThread(p)
+	if err != nil || i < 0 {
+		return err
+	}
+	at, err := l.locator.Find(p, i)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	procs := make([]int, len(run.Procs))
-	for i := range procs {
-		procs[i] = i
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for k := range at.Forest.Loops {
+		var t times
+		for _, v := range at.Forest.Loops[k].Nodes {
+			t.add(&nodes[v])
+		}
+		name := at.Names[k]
+		if l.parts[name] == nil {
+			l.parts[name] = &LoopPart{Loop: name}
+		}
+		l.parts[name].add(p.Data.Rank, t.useful, t.useful+t.mpi)
 	}
-	var mu sync.Mutex
-	parts := map[loops.Name]*LoopPart{}
-	err = analysis.EachSummed(run, procs, func(p *analysis.Process) error {
-		i, nodes, err := longestThread(p)
-		if err != nil || i < 0 {
-			return err
-		}
-		at, err := locator.Find(p, i)
-		if err != nil {
-			return err
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		for k := range at.Forest.Loops {
-			var t times
-			for _, v := range at.Forest.Loops[k].Nodes {
-				t.add(&nodes[v])
-			}
-			name := at.Names[k]
-			if parts[name] == nil {
-				parts[name] = &LoopPart{Loop: name}
-			}
-			parts[name].add(p.Data.Rank, t.useful, t.useful+t.mpi)
-		}
-		return nil
-	}, progress...)
-	if err != nil {
-		return nil, err
-	}
-	var list []LoopPart
-	for _, p := range parts {
+	return nil
+}
+
+// list returns the loops in the order of the program.
+func (l *loopTimes) list() (list []LoopPart) {
+	for _, p := range l.parts {
 		list = append(list, *p)
 	}
 	slices.SortFunc(list, func(x, y LoopPart) int {
 		return cmp.Or(x.Loop.Compare(y.Loop), cmp.Compare(x.Loop.Op, y.Loop.Op), cmp.Compare(x.Loop.Site, y.Loop.Site))
 	})
-	return list, nil
+	return list
 }
 
 // longestThread is the thread of a process that was recorded longest, -1 if there is none.

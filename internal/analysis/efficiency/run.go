@@ -87,14 +87,13 @@ type Parts struct {
 
 // New computes the times of a run.
 func New(run *runfile.Run, parts Parts, progress ...analysis.Progress) (*Run, error) {
-	r, err := Times(run, progress...)
+	times := Times
+	if parts.Loops {
+		times = TimesWithLoops
+	}
+	r, err := times(run, progress...)
 	if err != nil {
 		return nil, err
-	}
-	if parts.Loops {
-		if r.Loops, err = Loops(run, progress...); err != nil {
-			return nil, err
-		}
 	}
 	if parts.Phases {
 		if r.Phases, err = Phases(run, progress...); err != nil {
@@ -112,6 +111,25 @@ func New(run *runfile.Run, parts Parts, progress ...analysis.Progress) (*Run, er
 // Times computes the times of a run that are known without following its calls one by one: all
 // but Ideal and Windows.
 func Times(run *runfile.Run, progress ...analysis.Progress) (*Run, error) {
+	return timesAlso(run, func(*analysis.Process) error { return nil }, progress)
+}
+
+// TimesWithLoops is Times with those of loops.
+func TimesWithLoops(run *runfile.Run, progress ...analysis.Progress) (*Run, error) {
+	inLoops, err := newLoopTimes(run)
+	if err != nil {
+		return nil, err
+	}
+	r, err := timesAlso(run, inLoops.process, progress)
+	if err != nil {
+		return nil, err
+	}
+	r.Loops = inLoops.list()
+	return r, nil
+}
+
+// timesAlso computes Times, and calls also for each process, several at a time.
+func timesAlso(run *runfile.Run, also func(*analysis.Process) error, progress []analysis.Progress) (*Run, error) {
 	if !run.HasTimes() {
 		return nil, ErrNoTimes
 	}
@@ -126,6 +144,9 @@ func Times(run *runfile.Run, progress ...analysis.Progress) (*Run, error) {
 	var uncounted [2]bool
 	err := analysis.EachSummed(run, procs, func(p *analysis.Process) error {
 		t, err := timesOf(p)
+		if err == nil {
+			err = also(p)
+		}
 		if err != nil {
 			return err
 		}

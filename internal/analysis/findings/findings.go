@@ -78,14 +78,11 @@ func New(run *runfile.Run, progress ...analysis.Progress) ([]Finding, error) {
 
 // ofTimes finds what the times of calls say, and how long the run took, ns (0: unknown).
 func ofTimes(run *runfile.Run, progress []analysis.Progress) (list []Finding, total int64, err error) {
-	e, err := efficiency.Times(run, progress...)
+	e, err := efficiency.TimesWithLoops(run, progress...)
 	if errors.Is(err, efficiency.ErrNoTimes) {
 		return []Finding{{Kind: Missing, Text: "Nothing is known about time: " + err.Error() + "."}}, 0, nil
 	}
 	if err != nil {
-		return nil, 0, err
-	}
-	if e.Loops, err = efficiency.Loops(run); err != nil {
 		return nil, 0, err
 	}
 	list = []Finding{utilization(e)}
