@@ -1,30 +1,36 @@
 package clocks
 
 import (
+	"cmp"
+	"container/heap"
+	"slices"
+
 	"github.com/efg-tools/efg/efg"
 )
 
 // aligner finds lines that make the clocks of machines agree.
 type aligner struct {
 	passages map[[2]int]*passages
+	near     [][]int // of each machine those that it has exchanged something with, ascending
 	machines []Machine
 	lines    []efg.Line
 	placed   []bool
+	known    pairHeap // machines that may be aligned next, with parents that are aligned
 }
 
 // align finds the lines of machines, and what is known of them. Machines that
 // have exchanged something in both directions, directly or over others, are aligned to the first
 // of them.
 func align(machines int, found map[[2]int]*passages) ([]efg.Line, []Machine) {
-	a := &aligner{passages: found, machines: make([]Machine, machines), lines: make([]efg.Line, machines), placed: make([]bool, machines)}
+	a := &aligner{passages: found, near: neighbours(machines, found), machines: make([]Machine, machines), lines: make([]efg.Line, machines), placed: make([]bool, machines)}
 	for m := range machines {
 		if a.placed[m] {
 			continue
 		}
 		a.machines[m].Reference = m
-		a.placed[m] = true
+		a.reach(m)
 		for {
-			parent, child := a.next(m)
+			parent, child := a.next()
 			if child < 0 {
 				break
 			}
@@ -32,6 +38,19 @@ func align(machines int, found map[[2]int]*passages) ([]efg.Line, []Machine) {
 		}
 	}
 	return a.lines, a.machines
+}
+
+func neighbours(machines int, found map[[2]int]*passages) [][]int {
+	near := make([][]int, machines)
+	for pair := range found {
+		near[pair[0]] = append(near[pair[0]], pair[1])
+		near[pair[1]] = append(near[pair[1]], pair[0])
+	}
+	for m := range near {
+		slices.Sort(near[m])
+		near[m] = slices.Compact(near[m])
+	}
+	return near
 }
 
 // count is how much two machines say about each other's clocks: as much as in the direction that
@@ -44,22 +63,25 @@ func (a *aligner) count(m, n int) uint64 {
 	return min(there.count, back.count)
 }
 
-// next returns the machine that is not aligned yet and that one of those aligned to a reference
-// knows best; -1 if there is none.
-func (a *aligner) next(reference int) (parent, child int) {
-	most := uint64(0)
-	parent, child = -1, -1
-	for m := range a.machines {
-		if !a.placed[m] || a.machines[m].Reference != reference {
-			continue
-		}
-		for n := range a.machines {
-			if k := a.count(m, n); !a.placed[n] && k > most {
-				most, parent, child = k, m, n
-			}
+// reach makes a machine, which is aligned now, a parent of those that it has exchanged something with.
+func (a *aligner) reach(m int) {
+	a.placed[m] = true
+	for _, n := range a.near[m] {
+		if k := a.count(m, n); k > 0 && !a.placed[n] {
+			heap.Push(&a.known, knownPair{k, m, n})
 		}
 	}
-	return parent, child
+}
+
+// next returns the machine that is not aligned yet and that one of those aligned to the same reference
+// knows best; -1 if there is none.
+func (a *aligner) next() (parent, child int) {
+	for len(a.known) > 0 {
+		if p := heap.Pop(&a.known).(knownPair); !a.placed[p.child] {
+			return p.parent, p.child
+		}
+	}
+	return -1, -1
 }
 
 // place aligns a machine. All that are aligned to the same reference limit its line, unless that
@@ -67,23 +89,20 @@ func (a *aligner) next(reference int) (parent, child int) {
 func (a *aligner) place(child, parent, reference int) {
 	x := &a.machines[child]
 	x.Reference, x.Aligned = reference, true
-	windows, shape := fit(a.limits(child, parent, nil))
-	all := a.limits(child, parent, func(m int) bool { return a.placed[m] && a.machines[m].Reference == reference })
+	windows, shape := fit(a.limits(child, []int{parent}))
+	all := a.limits(child, slices.DeleteFunc(slices.Clone(a.near[child]), func(m int) bool { return !a.placed[m] || a.machines[m].Reference != reference }))
 	x.Limits = len(all)
 	if w, s := fit(all); len(w) <= len(windows) {
 		windows, shape = w, s
 	}
 	x.Windows, a.lines[child] = windows, shape
-	a.placed[child] = true
+	a.reach(child)
 }
 
-// limits are what a parent, and others if they are also to be used, say about a machine's clock.
-func (a *aligner) limits(child, parent int, also func(int) bool) []limit {
+// limits are what aligned machines say about a machine's clock.
+func (a *aligner) limits(child int, from []int) []limit {
 	var list []limit
-	for m := range a.machines {
-		if m != parent && (also == nil || !also(m)) {
-			continue
-		}
+	for _, m := range from {
 		known := a.lines[m]
 		for _, p := range a.passages[[2]int{m, child}].list() {
 			list = append(list, limit{at: p.received, value: known.Time(p.sent) - p.received})
@@ -93,4 +112,30 @@ func (a *aligner) limits(child, parent int, also func(int) bool) []limit {
 		}
 	}
 	return list
+}
+
+// knownPair is a machine that is aligned, another one, and how much they say about each other's clocks.
+type knownPair struct {
+	count         uint64
+	parent, child int
+}
+
+// pairHeap has the pair that says most first; of several the one of the first machines.
+type pairHeap []knownPair
+
+func (h pairHeap) Len() int      { return len(h) }
+func (h pairHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h pairHeap) Less(i, j int) bool {
+	x, y := &h[i], &h[j]
+	return cmp.Or(cmp.Compare(y.count, x.count), cmp.Compare(x.parent, y.parent), cmp.Compare(x.child, y.child)) < 0
+}
+
+// Push implements heap.Interface.
+func (h *pairHeap) Push(x any) { *h = append(*h, x.(knownPair)) }
+
+// Pop implements heap.Interface.
+func (h *pairHeap) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
 }

@@ -102,11 +102,16 @@ func (x *observer) close(n *match.Collective, m *meeting) {
 		}
 		hub = min(hub, machine)
 	}
+	if len(m.left) > mostPairs {
+		for other, exit := range m.left {
+			x.pass(hub, other, passage{entered[hub], exit})
+			x.pass(other, hub, passage{entered[other], m.left[hub]})
+		}
+		return
+	}
 	for from, enter := range entered {
 		for to, exit := range m.left {
-			if len(m.left) <= mostPairs || from == hub || to == hub {
-				x.pass(from, to, passage{enter, exit})
-			}
+			x.pass(from, to, passage{enter, exit})
 		}
 	}
 }
