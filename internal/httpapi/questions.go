@@ -21,7 +21,6 @@ import (
 	"github.com/efg-tools/efg/internal/analysis/loops"
 	"github.com/efg-tools/efg/internal/analysis/match"
 	"github.com/efg-tools/efg/internal/analysis/phases"
-	"github.com/efg-tools/efg/internal/analysis/regions"
 	"github.com/efg-tools/efg/internal/analysis/waits"
 	"github.com/efg-tools/efg/internal/analysis/whatif"
 	"github.com/efg-tools/efg/internal/jsondoc"
@@ -149,12 +148,10 @@ func askReport(q *query) answerer {
 			}
 		}
 		j := jsondoc.NewReport(in.name, in.run, rep, by, found)
-		if len(by) == 0 || slices.Contains(by, "region") {
-			byRegion := &regions.Report{}
-			if rep.Annotated {
-				if byRegion, err = waits.ByRegion(in.run, procs, findings.Followed(in.run)); err != nil {
-					return nil, err
-				}
+		if rep.Annotated && (len(by) == 0 || slices.Contains(by, "region")) {
+			byRegion, err := waits.ByRegion(in.run, procs, findings.Followed(in.run))
+			if err != nil {
+				return nil, err
 			}
 			j.Regions = jsondoc.NewRegions(byRegion)
 		}
