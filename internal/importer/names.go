@@ -92,6 +92,9 @@ const (
 	PathCut     = reconstruct.PathCut
 )
 
+// MaxPath is how many calls a call path has at most: names of longer ones are cut.
+const MaxPath = 1 << 10
+
 // PathCall is a call on a call path, as Site has it.
 type PathCall struct{ Place, Function string }
 

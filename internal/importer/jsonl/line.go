@@ -22,6 +22,7 @@ type line struct {
 	entered bool
 	since   int64 // Unix ns of a call that had not returned
 	inner   *line // the call inside it, which had not returned, either
+	path    *callPath
 
 	define string // name of a handle
 	fields *importer.Value
@@ -91,12 +92,13 @@ func (l *line) inside(entered *importer.Value, depth int) error {
 // members reads the members of a call.
 func (l *line) members(v *importer.Value) error {
 	times := 0
+	var path *importer.Value
 	for i := range v.Members {
 		m := &v.Members[i]
 		if want, ok := kinds[m.Name]; !ok {
 			return fmt.Errorf("unknown member %.40q", m.Name)
 		} else if m.Value.Kind != want {
-			return fmt.Errorf("%s is no %s", m.Name, kindNames[want])
+			return fmt.Errorf("%s: want %s", m.Name, kindNames[want])
 		}
 		n := m.Value.Number
 		switch m.Name {
@@ -120,6 +122,8 @@ func (l *line) members(v *importer.Value) error {
 			l.call.Place = m.Value.Text
 		case "function":
 			l.call.Function = m.Value.Text
+		case "path":
+			path = &m.Value
 		case "t0":
 			l.t0, times = n, times+1
 		case "t1":
@@ -141,6 +145,12 @@ func (l *line) members(v *importer.Value) error {
 			l.call.Lang = lang
 		}
 	}
+	if path != nil {
+		var err error
+		if l.path, err = parsePath(path, l.call.Place, l.call.Function); err != nil {
+			return err
+		}
+	}
 	if times == 1 {
 		return errors.New("want both t0 and t1, or none")
 	}
@@ -154,8 +164,8 @@ func (l *line) members(v *importer.Value) error {
 // kinds are the members of a call.
 var kinds = map[string]importer.ValueKind{
 	"rank": importer.Number, "thread": importer.Number, "seq": importer.Number, "op": importer.Text, "args": importer.Object,
-	"out": importer.Object, "site": importer.Text, "function": importer.Text, "t0": importer.Number, "t1": importer.Number,
+	"out": importer.Object, "site": importer.Text, "function": importer.Text, "path": importer.List, "t0": importer.Number, "t1": importer.Number,
 	"since": importer.Number, "pmpi": importer.Number, "depth": importer.Number, "inside": importer.Number, "lang": importer.Text, "entered": importer.Object, "inner": importer.Object,
 }
 
-var kindNames = map[importer.ValueKind]string{importer.Number: "integer", importer.Text: "string", importer.Object: "object"}
+var kindNames = map[importer.ValueKind]string{importer.Number: "an integer", importer.Text: "a string", importer.List: "an array", importer.Object: "an object"}

@@ -58,8 +58,8 @@ type reader struct {
 	bytes int64
 	// advance is how many bytes the line takes.
 	advance int
-	meta    runfile.Meta
-	world   int // number of ranks
+	meta    runfile.Meta // its CallPath is the length of the longest path
+	world   int          // number of ranks
 	timed   bool
 	began   int64 // Unix ns, if the run was described
 	ranks   map[int]*rank
@@ -168,6 +168,11 @@ func (r *reader) survey(l *line) error {
 	r.part = p
 	r.world = max(r.world, l.rank+1)
 	r.timed = r.timed || l.timed
+	for c := l; c != nil; c = c.inner {
+		if c.path != nil {
+			r.meta.CallPath = max(r.meta.CallPath, len(c.path.calls))
+		}
+	}
 	return r.madeComm(l)
 }
 
@@ -233,6 +238,11 @@ func (r *reader) thread(q *rank, l *line) *thread {
 }
 
 func (r *reader) add(q *rank, t *thread, l *line) error {
+	for c := l; c != nil; c = c.inner {
+		if c.path != nil {
+			c.call.Site = q.process.PathSite(c.path.calls, c.path.start)
+		}
+	}
 	switch {
 	case t.entered:
 		return fmt.Errorf("rank %d, thread %d: a call after one that had not returned", l.rank, l.thread)

@@ -23,6 +23,14 @@ func TestMistakes(t *testing.T) {
 		`{"rank":0,"op":"MPI_Init","t0":9}`:                                                    "calls.jsonl:1: want both t0 and t1, or none",
 		`{"rank":0,"op":"MPI_Init","t0":9,"t1":3}`:                                             "calls.jsonl:1: a call from 9 to 3",
 		`{"rank":0,"op":"MPI_Init","what":3}`:                                                  `calls.jsonl:1: unknown member "what"`,
+		`{"rank":0,"op":"MPI_Init","path":"main a.c:3"}`:                                       "calls.jsonl:1: path: want an array",
+		`{"rank":0,"op":"MPI_Init","path":[]}`:                                                 "calls.jsonl:1: path: 0 calls, want 1 to 1024",
+		`{"rank":0,"op":"MPI_Init","path":["a.c:1"` + strings.Repeat(`,"a.c:1"`, 1024) + `]}`:  "calls.jsonl:1: path: 1025 calls, want 1 to 1024",
+		`{"rank":0,"op":"MPI_Init","path":["main a.c:3",7]}`:                                   "calls.jsonl:1: path: want strings",
+		`{"rank":0,"op":"MPI_Init","path":["","f a.c:3"]}`:                                     `calls.jsonl:1: path: "" names no place`,
+		`{"rank":0,"op":"MPI_Init","path":["main "]}`:                                          `calls.jsonl:1: path: "main " names no place`,
+		`{"rank":0,"op":"MPI_Init","site":"a.c:4","path":["main a.c:3"]}`:                      `calls.jsonl:1: path: it ends with "main a.c:3", but the call is at "a.c:4"`,
+		`{"rank":0,"op":"MPI_Init","site":"a.c:3","function":"f","path":["main a.c:3"]}`:       `calls.jsonl:1: path: it ends with "main a.c:3", but the call is at "f a.c:3"`,
 	} {
 		if _, err := read([]byte(text)); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)
@@ -34,6 +42,7 @@ func TestMistakes(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"rank":0,"op":"MPI_Irecv","args":{"count":1,"datatype":"type:1","source":1,"tag":5,"comm":"comm:2.1","request":7},"out":{},"t0":1,"t1":2}
 {"rank":0,"op":"MPI_Waitall","args":{"count":1,"array_of_requests":[7]},"out":{"statuses":[{"index":0,"source":1,"tag":5,"count":1}]},"t0":3,"t1":4}`))
+	f.Add([]byte(`{"rank":0,"op":"MPI_Init","site":"a b.c:1","path":["...","main a.c:3","g a b.c:1"]}` + "\n" + `{"rank":0,"entered":{"op":"MPI_Finalize","path":["unknown","a.c:7"]}}`))
 	f.Add([]byte(`{"define":"comm:2","members":[0,1]}` + "\n" + `{"rank":1,"entered":{"op":"MPI_Recv","args":{}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if _, err := read(text); err != nil && strings.ContainsAny(err.Error(), "\n\x1b") {

@@ -92,6 +92,7 @@ func TestRoundTrip(t *testing.T) {
 		{Source: "c/threads.c"}, {Source: "c/comms.c"}, {Source: "c/inter.c"}, {Source: "c/types.c"},
 		{Source: "c/intercoll.c"}, {Source: "fortran/all_f08.f90"}, {Source: "c/rma.c"}, {Source: "c/io.c", Args: "DIR"},
 		{Source: "c/regions.c"}, {Source: "c/large.c"}, {Source: "c/inside.c", Args: "end", Fails: true},
+		{Source: "c/paths.c", Path: "--callpath"}, {Source: "c/paths.c", MPI: "mpich", Path: "--callpath=3"}, {Source: "c/inside.c", Args: "end", Fails: true, Path: "--callpath"},
 	}
 	list := programs[:0]
 	for _, p := range programs {
@@ -101,6 +102,9 @@ func TestRoundTrip(t *testing.T) {
 	}
 	testrun.Record(t, list, func(t *testing.T, r *testrun.Recording) {
 		want := lines(t, r.Run)
+		if with := bytes.Contains(want, []byte(`,"path":["main `)); with != (programs[r.Program].Path != "") {
+			t.Errorf("call paths are there: %v", with)
+		}
 		got := lines(t, again(t, want))
 		if programs[r.Program].Source == "c/comms.c" { // several calls are on one line
 			got, want = renamed(got), renamed(want)

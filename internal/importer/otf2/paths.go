@@ -6,9 +6,6 @@ import (
 	"github.com/efg-tools/efg/internal/importer"
 )
 
-// maxPath bounds the length of paths: contexts may form a ring.
-const maxPath = 1 << 10
-
 // pathSite is the word of the callsite of a call with its call path, 0 if it has none.
 func (p *process) pathSite(c *call) uint64 {
 	if p.reader.meta.CallPath == 0 {
@@ -31,12 +28,12 @@ func (p *process) pathSite(c *call) uint64 {
 }
 
 // path returns the calls on the path that a calling context ends, the outermost first, and how it begins before them. It
-// begins with what is unknown where contexts are not defined.
+// begins with what is unknown where contexts are not defined, or there are more calls than a path has: contexts may form a ring.
 func (r *reader) path(id uint64) (calls []importer.PathCall, start string) {
 	d := r.archive.Definitions
 	for id != Undefined {
 		c, ok := d.CallingContexts[id]
-		if !ok || len(calls) == maxPath {
+		if !ok || len(calls) == importer.MaxPath {
 			start = importer.PathUnknown
 			break
 		}

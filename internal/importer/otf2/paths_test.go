@@ -70,7 +70,7 @@ func TestPathsOfBrokenContexts(t *testing.T) {
 		Regions:         map[uint64]Region{0: {Name: "f"}}, SourceLines: map[uint64]SourceLine{0: {"a.c", 3}},
 	}
 	r := &reader{archive: &Archive{Definitions: d}}
-	for id, want := range map[uint64]int{0: maxPath, 1: 1, 2: 0, 3: 0} {
+	for id, want := range map[uint64]int{0: importer.MaxPath, 1: 1, 2: 0, 3: 0} {
 		calls, start := r.path(id)
 		if len(calls) != want || start != importer.PathUnknown {
 			t.Errorf("context %d: %d calls, %q", id, len(calls), start)
