@@ -2,6 +2,7 @@ package efficiency
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sync"
 
@@ -137,7 +138,7 @@ func Phases(run *runfile.Run, progress ...analysis.Progress) ([]PhasePart, error
 	for i := range rep.Rows {
 		r := &rep.Rows[i]
 		list = append(list, PhasePart{i + 1, r.From, r.Until, Part{
-			Ranks: r.Ranks, Time: int64(r.MostApp), Useful: int64(r.App - r.MPI), Most: int64(r.MostUseful), MostRank: r.MostUsefulRank,
+			Ranks: r.Ranks, Time: nearest(r.MostApp), Useful: nearest(r.App - r.MPI), Most: nearest(r.MostUseful), MostRank: r.MostUsefulRank,
 		}})
 	}
 	return list, nil
@@ -157,8 +158,11 @@ func Regions(run *runfile.Run, progress ...analysis.Progress) ([]RegionPart, err
 	for i := range rep.Rows {
 		r := &rep.Rows[i]
 		list = append(list, RegionPart{r.Names, Part{
-			Ranks: r.Ranks, Time: int64(r.MostTime), Useful: int64(r.Useful()), Most: int64(r.MostUseful), MostRank: r.MostRank,
+			Ranks: r.Ranks, Time: nearest(r.MostTime), Useful: nearest(r.Useful()), Most: nearest(r.MostUseful), MostRank: r.MostRank,
 		}})
 	}
 	return list, nil
 }
+
+// nearest rounds a sum of times of ranks, which are added in any order, so that it is the same each time.
+func nearest(ns float64) int64 { return int64(math.Round(ns)) }
