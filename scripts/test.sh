@@ -33,6 +33,4 @@ trap 'sweep || true' EXIT
 bin/efg hook path
 
 go build -o bin/summary ./scripts/summary
-# The packages that take longest come first, so that none of them is left to run alone at the end.
-longest=(./internal/testing/groundtruth ./internal/generate ./cmd/efg ./internal/segment ./internal/web ./internal/replay)
-go test -json -timeout 60m -p 2 "${longest[@]}" ./... </dev/null | bin/summary
+go test -json -timeout 60m -p 2 ./... </dev/null | bin/summary
