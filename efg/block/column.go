@@ -81,8 +81,8 @@ func quickSize(vals []uint64, raw []byte) int {
 	return min(len(raw), packingOf(vals).size(), len(fastestZstd().EncodeAll(raw, nil))) / 4 * 3
 }
 
-// shortColumn is the number of bytes below which a level of zstd whose tables take 4 MB predicts what the best level
-// makes of a column. The tables of that take 35 MB: to touch them takes more time than to use them.
+// shortColumn is the number of bytes below which the second-best level of zstd, with tables of 4 MB, predicts the size
+// that the best level would reach. The best level's tables take 35 MB, whose page faults cost more than encoding so little.
 const shortColumn = 1 << 17
 
 // isLeast reports whether the fast encodings hardly make less than so many bytes of a column. raw is the column as uvarints.

@@ -83,7 +83,7 @@ func (r *Run) statsOf(i int) int {
 }
 
 // TimesBlock numbers the block that has the statistics of Procs[i]; it is -1 if there is none. Blocks are decoded as
-// a whole: who reads several processes reads those of one block consecutively.
+// a whole, so processes of one block are best read consecutively, by one goroutine.
 func (r *Run) TimesBlock(i int) int { return r.statsOf(i) }
 
 // readTimes reads the statistics of the streams of process i, which has these definitions.

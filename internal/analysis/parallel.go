@@ -37,11 +37,12 @@ const (
 	allTimes
 )
 
-// maxPortion is the maximum number of processes that one goroutine reads consecutively if they have no times.
+// maxPortion is the maximum number of processes that one goroutine reads consecutively: a block of the file has
+// the statistics of at most as many.
 const maxPortion = 16
 
-// portions divides processes among several goroutines: each portion is read by one, consecutively. One that has
-// the times of many processes to read decodes whole blocks of them, so that no other waits for the same block.
+// portions divides processes into parts, each of which one goroutine reads. If there are many processes, no block of
+// statistics is in two parts: another goroutine would wait until it is decoded.
 func portions(run *runfile.Run, procs []int, workers int) [][]int {
 	limit := max(1, min(maxPortion, len(procs)/(4*max(workers, 1))))
 	var list [][]int

@@ -40,6 +40,7 @@ func align(machines int, found map[[2]int]*passages) ([]efg.Line, []Machine) {
 	return a.lines, a.machines
 }
 
+// neighbours returns, for each machine, those with which it has exchanged something in either direction, ascending.
 func neighbours(machines int, found map[[2]int]*passages) [][]int {
 	near := make([][]int, machines)
 	for pair := range found {

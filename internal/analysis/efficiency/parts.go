@@ -164,5 +164,6 @@ func Regions(run *runfile.Run, progress ...analysis.Progress) ([]RegionPart, err
 	return list, nil
 }
 
-// nearest rounds a sum of times of ranks, which are added in any order, so that it is the same each time.
+// nearest rounds a sum of ranks' times, ns. Its last bits depend on the order in which ranks were added: truncated, a whole
+// number could become the one below.
 func nearest(ns float64) int64 { return int64(math.Round(ns)) }
