@@ -6,14 +6,11 @@ import (
 	"github.com/efg-tools/efg/internal/analysis/match"
 )
 
-// typical has what calls usually take, by their kind: parameters that stand for the recorded times of
-// each of them. A call ends
-//
-//	max(when the thread is there + free, when the last thing that it depends on was posted + waited) + more
-//
-// Free and waited are medians. More is drawn from the distribution of what calls of the kind took
-// more, or less: a mean would not do, because of several ranks the latest counts. What delays a member of
-// a collective, or the sender of a message, delays the others, too: they draw alike.
+// typical has what calls usually take, by their kind: distributions that stand for the recorded times of
+// each of them. A call that finds everything there when its thread is there takes what such calls took; one
+// that has to wait ends some time after the last thing that it depends on was posted, as those did that waited.
+// Both times are drawn: a mean would not do, because of several ranks the latest counts. What delays a member
+// of a collective, or the sender of a message, delays the others, too: they draw alike.
 type typical struct {
 	kinds map[callKind]*usual
 	// drawn is what the members of open collective calls draw.
@@ -32,23 +29,8 @@ type callKind struct {
 // usual has the times of a kind of calls, in ns: of those that found everything there, since they were
 // entered, and of those that waited, since the last thing that they waited for was posted.
 type usual struct {
-	free, waited running
-	more         distribution
+	free, waited distribution
 	drawn        uint64 // how often
-}
-
-// running is a median that is known while times are added: that of the last time their number doubled.
-type running struct {
-	median
-	now   float64
-	after uint64 // until there are so many
-}
-
-func (r *running) put(ns int64) {
-	r.add(ns)
-	if r.count > r.after {
-		r.now, r.after = r.value(), r.count+r.count/8
-	}
 }
 
 // distribution counts times, and negative ones, by powers of two.
@@ -116,30 +98,26 @@ func (t *typical) learn(c *match.Call, posted int64) {
 		u = &usual{}
 		t.kinds[k] = u
 	}
-	waits := posted > c.Began
-	if waits {
-		u.waited.put(c.Exit - posted)
+	if posted > c.Began {
+		u.waited.add(float64(c.Exit - posted))
 	} else {
-		u.free.put(c.Exit - c.Began)
+		u.free.add(float64(c.Exit - c.Began))
 	}
-	end := float64(c.Began) + u.free.now
-	if waits || posted > 0 && u.waited.count > 0 {
-		end = max(end, float64(posted)+u.waited.now)
-	}
-	u.more.add(float64(c.Exit) - end)
 }
 
-// times are those of calls like one. Where none of them waited, it waits for what the network carries.
-func (t *typical) times(c *match.Call, carries float64) (free, waited, more float64) {
+// times are those of a call like one: if it finds everything there, and if it waits. Where no call waited, it
+// waits for what the network carries.
+func (t *typical) times(c *match.Call, carries float64) (free, waited float64) {
 	u := t.kinds[kindOf(c)]
 	if u == nil {
-		return 0, carries, 0
+		return 0, carries
 	}
-	free, waited = u.free.now, u.waited.now
+	part := t.part(c, u)
+	free, waited = u.free.draw(part), u.waited.draw(part)
 	if u.waited.count == 0 {
-		waited = carries
+		waited = max(carries, free)
 	}
-	return free, waited, u.more.draw(t.part(c, u))
+	return free, waited
 }
 
 // part is what a call of a kind draws: evenly spread, and the same for all members of a collective, and for
@@ -218,22 +196,25 @@ func (x *Simulation) model(c *match.Call, now []float64) {
 		depends = true
 	}
 	calls := x.calls(&x.own, c)
-	free, waited, more := x.typical.times(c, own)
+	free, waited := x.typical.times(c, own)
 	for k := range x.scenarios {
 		s := &x.scenarios[k]
 		if !s.Modelled {
 			continue
 		}
-		f, w := free, waited
+		f, w, there := free, waited, own
 		if s.Network != nil {
 			handing := x.calls(s.Network, c) - calls
-			f, w = max(f+handing, 0), max(w+handing+x.instead[k]-own, 0)
+			f, w, there = max(f+handing, 0), max(w+handing+x.instead[k]-own, 0), x.instead[k]
 		}
 		factor := x.callFactor(c, k)
 		end := now[k] + f*factor
-		if depends {
-			end = max(end, x.posting[k]+w*factor)
+		switch {
+		case depends && x.posting[k] > now[k]:
+			end = x.posting[k] + w*factor
+		case depends: // it may be on its way
+			end = max(end, x.posting[k]+min(there, w)*factor)
 		}
-		x.ends[k] = max(end+more*factor, now[k])
+		x.ends[k] = max(end, now[k])
 	}
 }

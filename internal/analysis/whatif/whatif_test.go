@@ -149,6 +149,41 @@ func TestNetworks(t *testing.T) {
 	}
 }
 
+// The first calls of a program often take longest: the model keeps what they take, and does not confuse what
+// ranks take that wait with what those take that are waited for.
+func TestSlowBeginning(t *testing.T) {
+	s := testrun.NewScript(t, 2)
+	now := [2]int64{1 * ms, 1 * ms}
+	for rank := range 2 {
+		s.Rank(rank).Call(0, now[rank], "MPI_Init", nil)
+	}
+	for i := range int64(200) {
+		now[i%2] += 2 * ms // rank 0 and rank 1 wait in turn
+		last, takes := max(now[0], now[1]), int64(0.1*ms)
+		switch {
+		case i == 0:
+			takes = 80 * ms
+		case i < 100:
+			takes = 1 * ms
+		}
+		for rank := range 2 {
+			end := last + takes
+			if now[rank] == last {
+				end += takes / 2
+			}
+			s.Rank(rank).Call(now[rank], end, "MPI_Barrier", args{"comm": "MPI_COMM_WORLD"})
+			now[rank] = end
+		}
+	}
+	for rank := range 2 {
+		s.Rank(rank).Call(now[rank]+1*ms, now[rank]+2*ms, "MPI_Finalize", nil)
+	}
+	r := ask(t, s, Question{})
+	if off := r.Modelled.Time/r.Recorded.Time - 1; math.Abs(off) > 0.05 {
+		t.Errorf("modelled: %.3f ms, recorded %.3f: %+.1f %%", r.Modelled.Time/1e6, r.Recorded.Time/1e6, 100*off)
+	}
+}
+
 // A scenario without changes is the recorded run, whatever that is, also in detail; and so is one
 // with the recorded network.
 func TestAsRecorded(t *testing.T) {
