@@ -71,6 +71,9 @@ func (c *Pending) Inner() *Pending {
 	return inner
 }
 
+// Proc returns the procedure, nil if it is not known.
+func (c *Pending) Proc() *signature.Proc { return c.event.Proc() }
+
 // After returns the number of events before the call, which would be its own number.
 func (c *Pending) After() uint64 { return c.after }
 

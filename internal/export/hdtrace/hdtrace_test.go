@@ -173,6 +173,9 @@ func TestTrace(t *testing.T) {
 			next[key]++
 			p.compare(t, r.Run.Meta.Started, e, n)
 		})
+		testrun.InProgress(t, r.Run, func(p *reconstruct.Process, stream int, _ *reconstruct.Pending) {
+			next[[2]int{p.Data().Rank, int(p.Data().Streams[stream].Thread)}]++ // see TestUnfinished
+		})
 		for key, n := range p.traces {
 			if next[key] != len(n.Children) && !t.Failed() {
 				t.Errorf("%v: %d elements, want %d", key, len(n.Children), next[key])
@@ -292,4 +295,36 @@ func TestRequests(t *testing.T) {
 	if len(requests[0].Attrs) != 2 || fmt.Sprint(requests[1].Children) != fmt.Sprint(wait.Children) {
 		t.Errorf("requests: %v", requests)
 	}
+}
+
+// A call that had not returned when the recording ended is the last element, until the run ends, and says so.
+func TestUnfinished(t *testing.T) {
+	programs := []testrun.Program{{Source: "c/inside.c", Args: "end", Time: "trace", Fails: true}, {Source: "c/fail.c", Args: "kill", Time: "trace", Fails: true}}
+	testrun.Record(t, programs, func(t *testing.T, r *testrun.Recording) {
+		p := readProject(t, write(t, r.Run, &export.Job{}))
+		found, marked := 0, 0
+		for _, thread := range p.traces {
+			for i := range thread.Children {
+				if _, ok := thread.Children[i].get("unfinished"); ok {
+					marked++
+				}
+			}
+		}
+		testrun.InProgress(t, r.Run, func(process *reconstruct.Process, stream int, call *reconstruct.Pending) {
+			found++
+			list := p.traces[[2]int{process.Data().Rank, 0}].Children
+			last := &list[len(list)-1]
+			_, unfinished := last.get("unfinished")
+			end, _ := last.get("end")
+			if want := fmt.Sprintf("%d.%06d", r.Run.Meta.Ended/1e9, r.Run.Meta.Ended%1e9/1e3); !unfinished || "MPI_"+last.XMLName.Local != call.Describe().Op || end != want {
+				t.Errorf("rank %d: %s until %s, unfinished %v, want %s until %s", process.Data().Rank, last.XMLName.Local, end, unfinished, call.Describe().Op, want)
+			}
+		})
+		if marked != found {
+			t.Errorf("%d elements say that they are unfinished, want %d", marked, found)
+		}
+		if found == 0 {
+			t.Error("no rank was in a call")
+		}
+	})
 }

@@ -169,7 +169,7 @@ func (p *process) thread(replay *reconstruct.Process, stream int, l label) (err 
 	b := bufio.NewWriterSize(f, 1<<16)
 	b.WriteString("<Program>\n")
 	const often = 1 << 12
-	n := uint64(0)
+	n, last := uint64(0), int64(0)
 	p.types, p.order = map[uint64]int{}, nil
 	var line []byte
 	for e, err := range replay.Events(stream, reconstruct.Options{}) {
@@ -194,8 +194,10 @@ func (p *process) thread(replay *reconstruct.Process, stream int, l label) (err 
 			}
 		}
 		n++
+		last = max(last, end)
 		b.Write(line)
 	}
+	b.Write(p.unfinished(replay, stream, last))
 	b.WriteString("</Program>\n")
 	p.describeTypes(l)
 	return errors.Join(p.job.Done(n%often), b.Flush())
@@ -243,6 +245,21 @@ func (p *process) element(b []byte, stream int, e *reconstruct.Event, start, end
 		b = fmt.Appendf(b, "  <For rid='%d' />\n", id)
 	}
 	return append(append(append(b, "</"...), name...), ">\n"...)
+}
+
+// unfinished is the element of the call that a thread was in when its recording ended, nothing if there is none. last
+// is when the call before it ended. It has an attribute that the format does not know, which readers show as the others.
+func (p *process) unfinished(replay *reconstruct.Process, stream int, last int64) []byte {
+	start, end, ok := p.job.InProgress(replay, stream, last)
+	if !ok {
+		return nil
+	}
+	proc := replay.Pending(stream).Proc()
+	if proc == nil || proc.Annotates() {
+		return nil
+	}
+	b := fmt.Appendf(nil, "<%s unfinished='1'", elementOf(proc.Name))
+	return append(p.appendTime(p.appendTime(b, "time", start), "end", end), " />\n"...)
 }
 
 func escaped(s string) string {

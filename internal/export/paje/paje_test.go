@@ -127,3 +127,26 @@ func TestRegions(t *testing.T) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 }
+
+// A call that had not returned when the recording ended is a state until the run ends.
+func TestUnfinished(t *testing.T) {
+	testrun.Record(t, []testrun.Program{{Source: "c/fail.c", Args: "kill", Time: "trace", Fails: true}}, func(t *testing.T, r *testrun.Recording) {
+		last := map[string][]string{}
+		for _, s := range dump(t, r.Run, 1<<40)["State"] {
+			if l := last[s[1]]; l == nil || s[3] > l[3] {
+				last[s[1]] = s
+			}
+		}
+		found := 0
+		testrun.InProgress(t, r.Run, func(p *reconstruct.Process, stream int, call *reconstruct.Pending) {
+			found++
+			s := last[fmt.Sprintf("rank %d thread 0", p.Data().Rank)]
+			if s[7] != call.Describe().Op || !near(s[3], p.Data().Streams[stream].Pending.InRun(p.Data())) || !near(s[4], r.Run.Meta.Ended-r.Run.Meta.Started) {
+				t.Errorf("rank %d: %q, want %s until the run ends", p.Data().Rank, s, call.Describe().Op)
+			}
+		})
+		if found == 0 {
+			t.Error("no rank was in a call")
+		}
+	})
+}

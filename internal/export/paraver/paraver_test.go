@@ -223,6 +223,9 @@ func (p *parsed) compareCalls(t *testing.T, run *runfile.Run) {
 			}
 		}
 	})
+	testrun.InProgress(t, run, func(p *reconstruct.Process, stream int, _ *reconstruct.Pending) {
+		at[[2]int64{int64(p.Data().Rank) + 1, int64(p.Data().Streams[stream].Thread) + 1}] += 2 // see TestUnfinished
+	})
 	for key, list := range p.events {
 		if at[key] != len(list) {
 			t.Errorf("%v: %d events, want %d", key, len(list), at[key])
@@ -323,4 +326,34 @@ func TestConventions(t *testing.T) {
 	if fmt.Sprint(p.comms) != "map[1:[1 2]]" {
 		t.Errorf("%v", p.comms)
 	}
+}
+
+// A call that had not returned when the recording ended lasts until the run ends.
+func TestUnfinished(t *testing.T) {
+	programs := []testrun.Program{{Source: "c/inside.c", Args: "end", Time: "trace", Fails: true}, {Source: "c/fail.c", Args: "kill", Time: "trace", Fails: true}}
+	testrun.Record(t, programs, func(t *testing.T, r *testrun.Recording) {
+		p := parse(t, write(t, r.Run, &export.Job{}), 1<<40)
+		end, found := r.Run.Meta.Ended-r.Run.Meta.Started, 0
+		testrun.InProgress(t, r.Run, func(process *reconstruct.Process, stream int, call *reconstruct.Pending) {
+			found++
+			key := [2]int64{int64(process.Data().Rank) + 1, 1}
+			events, states := p.events[key], p.states[key]
+			if len(events) < 2 || len(states) == 0 {
+				t.Fatalf("task %d: %d events, %d states", key[0], len(events), len(states))
+			}
+			began, last, state := events[len(events)-2], events[len(events)-1], states[len(states)-1]
+			if label := p.labels[[2]int64{began[1], began[2]}]; label != call.Describe().Op || last[0] != end || last[2] != 0 {
+				t.Errorf("task %d: %s until %d, want %s until %d", key[0], label, last[0], call.Describe().Op, end)
+			}
+			if since := process.Data().Streams[stream].Pending.InRun(process.Data()); state[0] != since || began[0] != since || state[1] != end {
+				t.Errorf("task %d: state %v, event at %d, want from %d to %d", key[0], state, began[0], since, end)
+			}
+		})
+		if found == 0 {
+			t.Error("no rank was in a call")
+		}
+		if p.length != end {
+			t.Errorf("length %d, want %d", p.length, end)
+		}
+	})
 }

@@ -194,18 +194,48 @@ func (w *writer) thread(t *thread, replay *reconstruct.Process, facts *analysis.
 			}
 		}
 		start, end = max(start, 0), max(end, 0)
-		w.end = max(w.end, end)
-		if began && start > last {
-			if err := w.state(t, last, start, running); err != nil {
+		if began {
+			if err := w.computes(t, last, start); err != nil {
 				return err
 			}
 		}
-		if err := errors.Join(w.state(t, start, end, stateOf(e.Proc())), w.call(t, facts, e, start, end)); err != nil {
+		var about []byte
+		if typeOf(e.Proc()) == collective && !e.Failed() {
+			about = w.group(nil, t, facts, e)
+		}
+		if err := w.call(t, e.Proc(), start, end, about); err != nil {
 			return err
 		}
 		last, began = end, true
 	}
-	return w.job.Done(n % often)
+	return errors.Join(w.unfinished(t, replay, last, began), w.job.Done(n%often))
+}
+
+// unfinished writes the call that a thread was in when its recording ended. last is when the call before it ended, if
+// it began any.
+func (w *writer) unfinished(t *thread, replay *reconstruct.Process, last int64, began bool) error {
+	start, end, ok := w.job.InProgress(replay, t.stream, last)
+	if !ok {
+		return nil
+	}
+	p := replay.Pending(t.stream).Proc()
+	if p == nil || p.Annotates() {
+		return nil
+	}
+	if began {
+		if err := w.computes(t, last, start); err != nil {
+			return err
+		}
+	}
+	return w.call(t, p, start, end, nil)
+}
+
+// computes writes that a thread was in no call.
+func (w *writer) computes(t *thread, from, to int64) error {
+	if from >= to {
+		return nil
+	}
+	return w.state(t, from, to, running)
 }
 
 // selected reports whether a call is in the part of the time that is written.
@@ -226,17 +256,15 @@ func (w *writer) state(t *thread, from, to int64, state int) error {
 	return w.sorter.add(from, w.line)
 }
 
-// call adds the events of a call.
-func (w *writer) call(t *thread, facts *analysis.Process, e *reconstruct.Event, start, end int64) error {
-	if !w.wants(Calls) {
-		return nil
+// call adds the state and the events of a call, with what else its first event says about it.
+func (w *writer) call(t *thread, p *signature.Proc, start, end int64, about []byte) error {
+	w.end = max(w.end, end)
+	if err := w.state(t, start, end, stateOf(p)); err != nil || !w.wants(Calls) {
+		return err
 	}
-	p := e.Proc()
 	w.used[p] = true
 	w.line = fmt.Appendf(w.line[:0], "2:%d:1:%d:%d:%d:%d:%d", t.cpu, t.task, t.number, start, typeOf(p), valueOf(p))
-	if typeOf(p) == collective && !e.Failed() {
-		w.line = w.group(w.line, t, facts, e)
-	}
+	w.line = append(w.line, about...)
 	if err := w.sorter.add(start, append(w.line, '\n')); err != nil {
 		return err
 	}

@@ -11,17 +11,12 @@ import (
 // unfinished draws the calls that the thread of Data().Streams[i] was in when its recording ended, up to the end of the run, and those
 // made inside them that had returned.
 func (w *writer) unfinished(p *reconstruct.Process, i int) error {
-	data, sel := p.Data(), &w.job.Selection
-	s, call := &data.Streams[i], p.Pending(i)
-	ended := w.job.Run.Meta.Ended - w.job.Run.Meta.Started
-	draws := call != nil && s.Pending.Since != 0 && s.Trace.Untimed == 0 && sel.To == 0 && sel.From <= s.Events
-	if draws {
-		entered := max(s.Pending.InRun(data), w.last)
-		draws = entered < ended && sel.Time.Has(entered, ended)
-	}
-	if !draws {
+	_, ended, ok := w.job.InProgress(p, i, w.last)
+	if !ok {
 		return w.drawInner(w.last, math.MaxInt64)
 	}
+	data, call := p.Data(), p.Pending(i)
+	s := &data.Streams[i]
 	calls := s.Pending.Calls()
 	for k, c := range calls {
 		w.last = min(max(w.last, c.InRun(data)), ended)

@@ -153,6 +153,27 @@ func Timed(tb testing.TB, file []byte) *runfile.Run {
 	return Of(tb, procs, meta)
 }
 
+// InProgress calls f for the calls that the threads of a run were in when its recording ended, of those that have
+// times, with the number of the stream.
+func InProgress(tb testing.TB, run *runfile.Run, f func(p *reconstruct.Process, stream int, call *reconstruct.Pending)) {
+	tb.Helper()
+	rebuilder, err := reconstruct.NewRun(run)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for i := range run.Procs {
+		p, err := rebuilder.Process(i)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for k := range p.Streams() {
+			if call := p.Pending(k); call != nil && p.Data().Streams[k].Pending.Since != 0 {
+				f(p, k, call)
+			}
+		}
+	}
+}
+
 // EachEvent calls f with the events of a run in order: processes, the streams of each, the
 // events of each.
 func EachEvent(tb testing.TB, run *runfile.Run, f func(p *reconstruct.Process, e *reconstruct.Event)) {
