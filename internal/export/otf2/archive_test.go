@@ -114,6 +114,7 @@ func compare(t *testing.T, anchor, calls string) map[string]int {
 // special is what the archives of programs must have.
 var special = map[string]string{
 	"c/callbacks.c": "inner", "c/paths.c": "inlined", "c/rma.c": "accesses", "c/io.c": "operations on files", "c/comms.c": "CommCreate",
+	"c/fail.c": "entered", "c/inside.c": "entered with a path",
 }
 
 // OTF2's library reads what we write, and finds every call with its times, arguments and results,
@@ -132,6 +133,7 @@ func TestArchive(t *testing.T) {
 		{Source: "c/comms.c", MPI: "openmpi"},
 		{Source: "c/inter.c", MPI: "mpich"},
 		{Source: "c/callbacks.c", Args: "3", MPI: "openmpi", Path: "--callpath"},
+		{Source: "c/inside.c", Args: "end", Fails: true, MPI: "openmpi", Path: "--callpath"},
 		{Source: "c/nest.c", MPI: "mpich"},
 		{Source: "c/rma.c", Args: "2", MPI: "openmpi"},
 		{Source: "c/rma.c", Args: "2", MPI: "mpich"},

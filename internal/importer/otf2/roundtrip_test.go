@@ -99,7 +99,7 @@ func TestRoundTrip(t *testing.T) {
 		{Source: "c/intercoll.c"}, {Source: "fortran/all_f08.f90"}, {Source: "c/rma.c"}, {Source: "c/io.c", Args: "DIR"},
 		{Source: "c/fail.c", Args: "kill 50", Fails: true}, {Source: "c/regions.c"}, {Source: "c/large.c"},
 		{Source: "c/polling.c"}, {Source: "c/neigh.c"}, {Source: "c/amr.c"}, {Source: "c/spawn.c", Ranks: 2}, {Source: "fortran/halo_mpifh.f"},
-		{Source: "c/callbacks.c", Args: "3", Path: "--callpath"}, {Source: "c/inside.c", Args: "end", Fails: true}, {Source: "c/partitioned.c", MPI: "mpich"},
+		{Source: "c/callbacks.c", Args: "3", Path: "--callpath"}, {Source: "c/inside.c", Args: "end", Fails: true, Path: "--callpath"}, {Source: "c/partitioned.c", MPI: "mpich"},
 	}
 	testrun.Record(t, programs, func(t *testing.T, r *testrun.Recording) {
 		anchor := archived(t, r.Run, &export.Job{RawClock: true, What: []string{writer.Arguments, writer.Callsites}})

@@ -29,7 +29,7 @@ def value(v):
 
 
 calls = collections.defaultdict(list)  # by rank and thread
-entered = {}
+entered = collections.defaultdict(list)  # calls that had not returned, the innermost first
 with open(lines) as f:
     for line in f:
         c = json.loads(line)
@@ -37,7 +37,10 @@ with open(lines) as f:
         if "op" in c:
             calls[key].append(c)
         else:
-            entered[key] = c["entered"]
+            c = c["entered"]
+            while c:
+                entered[key].insert(0, c)
+                c = c.get("inner")
 
 SENDS = {"MPI_Send", "MPI_Ssend", "MPI_Rsend", "MPI_Bsend", "MPI_Sendrecv", "MPI_Sendrecv_replace"}
 ISENDS = {"MPI_Isend", "MPI_Issend", "MPI_Irsend", "MPI_Ibsend"}
@@ -276,6 +279,22 @@ def check(c, enter, leave, records, notes, inner):
         expect_io(c, records, notes)
 
 
+def check_entered(c, enter, notes):
+    """Compares a call that had not returned."""
+    a = attributes(enter)
+    place, context = a.pop("callsite"), a.pop("callpath", None)
+    site = place.file if place.line_number == 0 else "%s:%d" % (place.file, place.line_number)
+    if enter.region.name != c["op"] or site != c["site"] or a.get("unfinished") != 1:
+        differ("call in progress", enter.region.name, site, a, c)
+    if (path(context) if context else None) != c.get("path"):
+        differ("call path", path(context) if context else None, c)
+    got = {k: v for k, v in a.items() if k not in ("number", "function", "lang", "large", "pmpi", "unused", "unfinished")}
+    if got != {k: value(v) for k, v in c["args"].items()}:
+        differ("arguments", got, c)
+    notes["entered"] += 1
+    notes["entered with a path"] += context is not None
+
+
 class Location:
     def __init__(self):
         self.stack, self.next, self.last, self.inner = [], 0, 0, False
@@ -313,15 +332,17 @@ with otf2.reader.open(archive) as trace:
                 if min(depth, 7) != list[here.next].get("depth", 0):
                     differ("depth", depth, list[here.next])
                 notes["inner"] += depth > 0
-            elif keys[location] not in entered or enter.region.name != entered[keys[location]]["op"]:
+            elif not entered[keys[location]]:
                 differ("a call that was not made", location, enter)
+            else:
+                check_entered(entered[keys[location]].pop(0), enter, notes)
             here.next += 1
         else:
             here.stack[-1][1].append((event, len(here.stack)))
             notes[type(event).__name__] += 1
     for location, key in keys.items():
         here = places[location]
-        if here.stack or here.next < len(calls[key]):
+        if here.stack or here.next < len(calls[key]) or entered[key]:
             differ("incomplete", location, here.next, len(calls[key]), here.stack)
         notes["calls"] += here.next
 if accesses or halves:
