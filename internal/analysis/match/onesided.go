@@ -1,6 +1,8 @@
 package match
 
 import (
+	"sync"
+
 	"github.com/efg-tools/efg/signature"
 )
 
@@ -163,7 +165,7 @@ func (t *Thread) locked(n *node) (key lockKey, exclusive, ok bool) {
 		return key, false, false
 	}
 	if n.proc.Epoch == signature.Lock {
-		p.epoch(window).exclusive(key.target, t.Word(lockType(n.proc)) == exclusiveLock)
+		p.epoch(window).exclusive(key.target, t.Word(lockType(n.proc)) == exclusiveLock())
 	}
 	return key, p.epoch(window).locked[key.target], true
 }
@@ -199,7 +201,8 @@ func (m *matcher) unlocked(key lockKey, u *unlock) {
 	h.unlocks[0] = u
 }
 
-var exclusiveLock = signature.ConstWord("MPI_LOCK_EXCLUSIVE")
+// exclusiveLock is not found when the program starts: that parses a table that few commands need.
+var exclusiveLock = sync.OnceValue(func() uint64 { return signature.ConstWord("MPI_LOCK_EXCLUSIVE") })
 
 // lockType is the word of the type of a lock.
 func lockType(p *signature.Proc) int {

@@ -90,16 +90,14 @@ func accessMode(access, creation, status uint64) (bits uint64) {
 }
 
 // wheres are what offsets are from, by their numbers in archives.
-var wheres = []uint64{
-	signature.ConstantByName("MPI_SEEK_SET").Word(), signature.ConstantByName("MPI_SEEK_CUR").Word(), signature.ConstantByName("MPI_SEEK_END").Word(),
-}
+var wheres = []string{"MPI_SEEK_SET", "MPI_SEEK_CUR", "MPI_SEEK_END"}
 
 // sought sets where a file pointer is moved to.
 func (p *process) sought(r *record) {
 	w := &p.words
 	if from := r.fields[2]; from < uint64(len(wheres)) {
 		w.Set(w.Proc.Roles.Offset, r.fields[1])
-		w.Set(w.WordNamed("whence"), wheres[from])
+		w.Set(w.WordNamed("whence"), signature.ConstWord(wheres[from]))
 	}
 }
 

@@ -2,13 +2,6 @@ package otf2
 
 import "github.com/efg-tools/efg/signature"
 
-var (
-	opSum         = signature.ConstantByName("MPI_SUM").Word()
-	opReplace     = signature.ConstantByName("MPI_REPLACE").Word()
-	lockExclusive = signature.ConstantByName("MPI_LOCK_EXCLUSIVE").Word()
-	lockShared    = signature.ConstantByName("MPI_LOCK_SHARED").Word()
-)
-
 // applyToWindow sets the words that a record about a window tells.
 func (p *process) applyToWindow(c *call, r *record, x *completion) {
 	w, roles := &p.words, &p.words.Proc.Roles
@@ -24,9 +17,9 @@ func (p *process) applyToWindow(c *call, r *record, x *completion) {
 	case RmaRequestLock, RmaAcquireLock, RmaTryLock:
 		p.setTarget(c.proc, r)
 		const exclusive = 0
-		kind := lockShared
+		kind := signature.ConstWord("MPI_LOCK_SHARED")
 		if r.fields[3] == exclusive {
-			kind = lockExclusive
+			kind = signature.ConstWord("MPI_LOCK_EXCLUSIVE")
 		}
 		w.Set(w.WordNamed("lock_type"), kind)
 	case RmaReleaseLock:
@@ -98,9 +91,9 @@ func (p *process) access(c *call, r *record) {
 		const swap, fetchAndAdd = 4, 5
 		switch r.fields[2] {
 		case swap:
-			w.Set(roles.Op, opReplace)
+			w.Set(roles.Op, signature.ConstWord("MPI_REPLACE"))
 		case fetchAndAdd:
-			w.Set(roles.Op, opSum)
+			w.Set(roles.Op, signature.ConstWord("MPI_SUM"))
 		}
 	}
 	p.starts(r, p.target(r))
