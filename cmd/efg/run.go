@@ -188,7 +188,7 @@ func runRecorded(cmd *exec.Cmd, h *hook.Hook, build *foregroundBuild, old *runfi
 	signals := holdSignals()
 	defer signals.release()
 	cmd.Env = hookEnv(os.Environ(), h, dir.Path, *opt)
-	go runfile.Prepare() // while the program starts: nobody waits for it
+	go runfile.Prepare(opt.hookTime != "off") // while the program starts: nobody waits for it
 	used := meter.Follow()
 	meta.Status, err = runCommand(cmd, signals)
 	meta.Energy = runfile.EnergyTexts(used())

@@ -33,11 +33,14 @@ var started struct {
 	*eventStart
 }
 
-// Prepare readies what is needed to write a file of events. It need not be called: who has time
+// Prepare readies what is needed to write a file of events, with times or without. It need not be called: who has time
 // before the first file is written saves it then.
-func Prepare() {
+func Prepare(times bool) {
 	beginning()
 	block.Prepare(blockIndexTables)
+	if times {
+		shortStart()
+	}
 }
 
 // beginning is what coders of events begin with.
