@@ -198,6 +198,8 @@ type Process struct {
 	// processes of a machine; only from a file.
 	Clock int64
 	Began int64 // Start of the first process of the world, if Start is 0
+	// Gone is when the process was seen to have ended, ns after Start, if it was killed in a call and that was seen; otherwise 0.
+	Gone uint64
 	// Sum replaces the streams' hashes in files of many processes: it is the sum of the
 	// process's group, stored with the group's first process, and 0 with the others.
 	Sum *uint64

@@ -69,6 +69,23 @@ func (p *Pending) At(of *Process) int64 {
 // be known.
 func (p *Pending) InRun(of *Process) int64 { return p.At(of) - of.Mono + of.Clock }
 
+// LatestEnd is when the calls in progress of the process had ended at the latest, in Unix nanoseconds, of a run that had ended
+// by a time.
+func (p *Process) LatestEnd(ended int64) int64 {
+	if p.Gone == 0 || p.Start == 0 {
+		return ended
+	}
+	return min(ended, p.Start+int64(p.Gone))
+}
+
+// LatestEndInRun is LatestEnd of a process from a file, in ns since the run began, as is ended.
+func (p *Process) LatestEndInRun(ended int64) int64 {
+	if p.Gone == 0 || p.Start == 0 {
+		return ended
+	}
+	return min(ended, p.Start+int64(p.Gone)-p.Mono+p.Clock)
+}
+
 // Check checks the rules of the run file's format.
 func (p *Pending) Check() error {
 	list := p.Calls()

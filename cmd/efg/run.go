@@ -190,7 +190,9 @@ func runRecorded(cmd *exec.Cmd, h *hook.Hook, build *foregroundBuild, old *runfi
 	cmd.Env = hookEnv(os.Environ(), h, dir.Path, *opt)
 	go runfile.Prepare(opt.hookTime != "off") // while the program starts: nobody waits for it
 	used := meter.Follow()
+	unfollow := dir.Follow()
 	meta.Status, err = runCommand(cmd, signals)
+	unfollow()
 	meta.Energy = runfile.EnergyTexts(used())
 	late.end()
 	if err != nil {

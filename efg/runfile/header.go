@@ -42,7 +42,9 @@ const (
 	featureShortStats = 1 << 16
 	// featureSteps: columns of times may be encoded in steps.
 	featureSteps = 1 << 17
-	features     = featurePending | featureEvents | featureMixed | featureTimes | featureUntimed | featurePaths | featurePathCode | featureCounters | featureShared | featurePathGraphs | featureStatsCode | featureInner | featureShortStats | featureSteps
+	// featureGone: it may be known when processes that were killed in a call had ended.
+	featureGone = 1 << 18
+	features    = featurePending | featureEvents | featureMixed | featureTimes | featureUntimed | featurePaths | featurePathCode | featureCounters | featureShared | featurePathGraphs | featureStatsCode | featureInner | featureShortStats | featureSteps | featureGone
 	// unreleased are features that only versions between releases wrote.
 	unreleased = 1<<1 | 1<<2 | 1<<3 | 1<<4
 )
@@ -72,6 +74,9 @@ func (rw *runWriter) featuresOf(sources []source, meta *Meta) (f uint32) {
 	}
 	if slices.ContainsFunc(sources, source.untimed) {
 		f |= featureUntimed
+	}
+	if slices.ContainsFunc(sources, func(s source) bool { return s.info().Gone > 0 }) {
+		f |= featureGone
 	}
 	if rw.byEvents {
 		f |= featureEvents

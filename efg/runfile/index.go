@@ -258,6 +258,7 @@ func (rw *runWriter) indexColumns() block.Columns {
 		seq.PutBody(&cols, indexSeqs+(len(processProperties)+i)*seq.BodyColumns, foldValues(vals))
 	}
 	rw.anchorColumns(&cols)
+	rw.endColumns(&cols)
 	return cols
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -221,5 +222,38 @@ func TestImpossibleCallsInProgress(t *testing.T) {
 		if _, err := efg.CheckStream(&p.Streams[0]); err == nil {
 			t.Errorf("%s: valid", name)
 		}
+	}
+}
+
+// A file says when processes were gone, with and without times of each call, and through a merge; times that no process can
+// have are refused.
+func TestWhenProcessesWereGone(t *testing.T) {
+	procs := killedRing(t, 6)
+	procs[1].Gone, procs[4].Gone = 7, 1<<40
+	data := encode(t, procs, Meta{})
+	r := openBytes(t, data)
+	if err := Validate(r); err != nil {
+		t.Fatal(err)
+	}
+	if r.features&featureGone == 0 {
+		t.Errorf("features %#x", r.features)
+	}
+	for i, p := range procs {
+		got, err := r.Process(i)
+		if err != nil || got.Gone != p.Gone || r.Procs[i].Gone != p.Gone {
+			t.Errorf("rank %d: %d, %v, want %d", i, r.Procs[i].Gone, err, p.Gone)
+		}
+	}
+	procs[1].Gone = math.MaxUint64
+	var b bytes.Buffer
+	if err := EncodeRun(&b, procs, Meta{}); err == nil {
+		_, err = NewRun(bytes.NewReader(b.Bytes()), int64(b.Len()))
+		if !errors.As(err, new(*CorruptError)) {
+			t.Errorf("gone after %d ns: %v", procs[1].Gone, err)
+		}
+	}
+	procs[1].Gone, procs[4].Gone = 0, 0
+	if r := openBytes(t, encode(t, procs, Meta{})); r.features&featureGone != 0 {
+		t.Errorf("features %#x of a file without the property", r.features)
 	}
 }

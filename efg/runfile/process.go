@@ -43,7 +43,7 @@ func (r *Run) header(i int) *efg.Process {
 	info := &r.Procs[i]
 	p := &efg.Process{
 		Rank: info.Rank, Size: info.Size, World: info.World, PID: info.PID, Host: info.Host,
-		Command: info.Command, MPI: info.MPI, Start: info.Start, Mono: info.Mono, Anchors: info.Anchors, Clock: r.clock(info), WorldBase: info.Rank - int(info.inIts), SiteDepth: r.depth,
+		Command: info.Command, MPI: info.MPI, Start: info.Start, Gone: info.Gone, Mono: info.Mono, Anchors: info.Anchors, Clock: r.clock(info), WorldBase: info.Rank - int(info.inIts), SiteDepth: r.depth,
 	}
 	if p.Start == 0 {
 		p.Began = r.worlds[info.world].start

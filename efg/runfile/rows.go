@@ -97,6 +97,7 @@ func (r *Run) readRows(b *block.Block, procs, streams int) {
 	}
 	r.readStreams(b, all)
 	r.anchors(b, uint64(procs))
+	r.ends(b, procs)
 	if len(r.streams) > 0 {
 		b.Failf("%d streams without a process", len(r.streams))
 	}

@@ -72,6 +72,7 @@ type ProcInfo struct {
 	Rank    int
 	PID     int
 	Start   int64
+	Gone    uint64 // see efg.Process
 	Streams []StreamInfo
 
 	world   int32  // number of the world in the file

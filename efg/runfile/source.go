@@ -21,7 +21,7 @@ func (s *memorySource) info() *ProcInfo {
 	p := s.proc
 	info := &ProcInfo{
 		ProcShared: &ProcShared{Size: p.Size, World: p.World, Host: p.Host, Command: p.Command, MPI: p.MPI, Mono: p.Mono, Anchors: p.Anchors},
-		Rank:       p.WorldRank(), PID: p.PID, Start: p.Start,
+		Rank:       p.WorldRank(), PID: p.PID, Start: p.Start, Gone: p.Gone,
 		Streams: make([]StreamInfo, len(p.Streams)),
 	}
 	for i := range p.Streams {

@@ -109,6 +109,9 @@ func (d *dumper) process(p *efg.Process) {
 	if p.Mono != 0 {
 		extra += fmt.Sprintf(" mono %d", p.Mono)
 	}
+	if p.Gone != 0 {
+		extra += fmt.Sprintf(" gone %d", p.Gone)
+	}
 	if p.Sum != nil {
 		extra += fmt.Sprintf(" sum %#x", *p.Sum)
 	}

@@ -257,6 +257,11 @@ func (p *parser) processRest() error {
 			return err
 		}
 	}
+	if p.option("gone") {
+		if p.proc.Gone, err = p.number("gone", 61); err != nil {
+			return err
+		}
+	}
 	if p.option("sum") {
 		sum, err := p.number("sum", 64)
 		p.proc.Sum = &sum

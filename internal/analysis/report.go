@@ -198,10 +198,11 @@ type Wait struct {
 // elsewhere.
 type InProgress struct {
 	Calls uint64
-	Time  uint64 // until the end of the recording, of those whose start is known
+	Time  uint64 // until the process was gone or the recording ended, of those whose start is known
 }
 
 func (x *InProgress) add(p *efg.Process, ended int64) {
+	ended = p.LatestEnd(ended)
 	for i := range p.Streams {
 		c := p.Streams[i].Pending
 		if c == nil {

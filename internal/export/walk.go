@@ -18,15 +18,15 @@ type Walk struct {
 }
 
 // InProgress returns when the call began that the thread of Data().Streams[i] of a process was in when its recording
-// ended, and when it is taken to end: with the run. Times are ns since the run began; after is when the thread's last
-// call ended. It is not ok if there is no such call with a time, or if it is not selected.
+// ended, and when it is taken to end: when the process was gone, or with the run. Times are ns since the run began;
+// after is when the thread's last call ended. It is not ok if there is no such call with a time, or if it is not selected.
 func (j *Job) InProgress(p *reconstruct.Process, i int, after int64) (from, to int64, ok bool) {
 	data := p.Data()
 	s := &data.Streams[i]
 	if s.Pending == nil || s.Pending.Since == 0 || s.Trace == nil || s.Trace.Untimed != 0 || j.To != 0 || j.From > s.Events {
 		return 0, 0, false
 	}
-	from, to = max(s.Pending.InRun(data), after), j.Run.Meta.Ended-j.Run.Meta.Started
+	from, to = max(s.Pending.InRun(data), after), data.LatestEndInRun(j.Run.Meta.Ended-j.Run.Meta.Started)
 	return from, to, from < to && j.Time.Has(from, to)
 }
 

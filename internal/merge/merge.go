@@ -38,6 +38,8 @@ type Options struct {
 	// Ended is when processes that did not end regularly were gone, or were last seen, in Unix
 	// nanoseconds; 0 if unknown.
 	Ended int64
+	// Gone is when the processes of segments, by path, were seen to have ended: ns of this machine's CLOCK_MONOTONIC.
+	Gone map[string]uint64
 	// Recorded, if not nil, is what is known about the run by whoever recorded the segments:
 	// they are those of all its processes, no one else merges them, and they need not contain
 	// what the run was recorded with. If it has no end time, that is the last heartbeat. Worlds

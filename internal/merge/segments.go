@@ -27,7 +27,7 @@ func (m *merger) makeOfSegments(c *chunk, out *durable.File, encode encoder) (*o
 	var procs []*efg.Process
 	var paths []string
 	var meta runfile.Meta
-	for i, r := range readSegments(c.inputs, m.opt.Tool) {
+	for i, r := range readSegments(c.inputs, &m.opt) {
 		path := c.inputs[i].path
 		if r.err != nil {
 			if !m.opt.SkipBroken {
@@ -189,14 +189,14 @@ type recording struct {
 }
 
 // readSegments reads segments, several at once.
-func readSegments(inputs []input, tool string) []recording {
+func readSegments(inputs []input, opt *Options) []recording {
 	out := make([]recording, len(inputs))
 	var wg sync.WaitGroup
 	next := make(chan int)
 	for range min(len(inputs), runtime.GOMAXPROCS(0)) {
 		wg.Go(func() {
 			for i := range next {
-				out[i] = readSegment(inputs[i].path, tool)
+				out[i] = readSegment(inputs[i].path, opt)
 			}
 		})
 	}
@@ -208,13 +208,14 @@ func readSegments(inputs []input, tool string) []recording {
 	return out
 }
 
-func readSegment(path, tool string) recording {
+func readSegment(path string, opt *Options) recording {
 	running := segment.BeingWritten(path) // before it is read, because it may end meanwhile
 	s, err := segment.ReadFile(path)
 	if err != nil {
 		return recording{err: &runfile.PartError{Part: path, Cause: withoutName(err)}}
 	}
-	meta, err := metaOf(s, tool)
+	s.GoneBy(opt.Gone[path])
+	meta, err := metaOf(s, opt.Tool)
 	if err == nil {
 		err = s.Process.Readable()
 	}

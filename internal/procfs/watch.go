@@ -82,6 +82,9 @@ func (w *Watch) Update() {
 	}
 }
 
+// FD is readable, for poll(2), when a process may have ended since the last Update; -1: not available.
+func (w *Watch) FD() int { return w.epoll }
+
 // learn determines how an ended process has ended, and reports whether there is nothing more to
 // learn. Until then the descriptor only says that its parent has been notified.
 func (x *Watched) learn() (done bool) {

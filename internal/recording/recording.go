@@ -60,7 +60,8 @@ func (x *Info) meta() runfile.Meta {
 type Directory struct {
 	Path string
 	Info Info
-	lock *os.File // the info file
+	lock *os.File          // the info file
+	gone map[string]uint64 // see Follow
 }
 
 // Create creates a private directory: in memory if there is space, otherwise in TMPDIR.

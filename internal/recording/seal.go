@@ -24,7 +24,7 @@ func (d *Directory) Seal(output string, meta runfile.Meta) (*merge.Result, error
 	if err != nil || len(files) == 0 {
 		return nil, err
 	}
-	return merge.Run(files, merge.Options{Output: output, Workers: 1, SkipBroken: true, Recorded: &meta})
+	return merge.Run(files, merge.Options{Output: output, Workers: 1, SkipBroken: true, Recorded: &meta, Gone: d.gone})
 }
 
 // Recover is like Seal, for a directory whose efg run has ended.

@@ -180,6 +180,20 @@ func (a *Activity) pending(s *efg.Stream, h *Header) *efg.Pending {
 	return p
 }
 
+// GoneBy notes that the process had ended by a time of CLOCK_MONOTONIC, in ns, if it was killed in a call. Nothing is noted
+// if the time is 0, or the process was there later.
+func (s *Segment) GoneBy(mono uint64) {
+	inCall, seen := false, s.Header.LastMono()
+	for i := range s.Activities {
+		seen = max(seen, s.Activities[i].Since)
+		c := s.Process.Streams[i].Pending
+		inCall = inCall || c != nil && c.Since != 0
+	}
+	if inCall && mono >= seen {
+		s.Process.Gone = s.Header.sinceStart(mono)
+	}
+}
+
 // sinceStart turns a time of CLOCK_MONOTONIC into one after the process's start; 0: unknown.
 func (h *Header) sinceStart(mono uint64) uint64 {
 	if mono == 0 {

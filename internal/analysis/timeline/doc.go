@@ -34,7 +34,7 @@
 //	              time: [rank, thread, start, end, procedure, site]. The procedure is a
 //	              number as in the pixels, or 252 if it has no time in the view; site is
 //	              an index into sites
-//	unfinished    indices of slices of calls that had not returned, which end with the run;
+//	unfinished    indices of slices of calls that had not returned, which end when the process was gone, or with the run;
 //	              absent if there are none
 //	sites         "function file:line"; "" if there are no slices
 //

@@ -66,6 +66,9 @@ func threadsOf(t testing.TB, run *runfile.Run) [][]thread {
 			}
 			if c := p.Pending(j); c != nil && s.Trace.Untimed == 0 {
 				from, to := s.Pending.InRun(p.Data()), run.Meta.Ended-run.Meta.Started
+				if gone := run.Procs[i].Gone; gone != 0 { // both are counted from when the process began
+					to = min(to, from-int64(s.Pending.Since)+int64(gone))
+				}
 				if from = max(from, th.end); from < to {
 					text := c.Describe()
 					th.calls, th.end = append(th.calls, call{p.Data().Rank, s.Thread, from, to, text.Op, text.Site}), to

@@ -84,8 +84,8 @@ func New(run *runfile.Run) (*Timeline, error) {
 }
 
 // Extent returns the start and end of the run, in ns since the command was started: from the
-// first stream's start to the last one's end, or slightly later; if a thread was in a call when its recording ended, to the
-// end of the command.
+// first stream's start to the last one's end, or slightly later; if a thread was in a call when its recording ended, until its
+// process was gone or, if that is not known, to the end of the command.
 func (t *Timeline) Extent() (begin, end int64, err error) {
 	t.extent.Do(func() { t.begin, t.end, t.extentErr = t.measure() })
 	return t.begin, t.end, t.extentErr
@@ -215,7 +215,7 @@ type Slice struct {
 	Start, End int64
 	Proc       byte // as in Pixels
 	Site       string
-	Unfinished bool // it had not returned: it ends with the run
+	Unfinished bool // it had not returned: it ends when the process was gone, or with the run
 }
 
 // To is when the last pixel ends.

@@ -15,12 +15,12 @@ func (t *Timeline) open(p *efg.Process, j, number int) (*stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.addUnfinished(p, end)
+	s.addUnfinished(p, p.LatestEndInRun(end))
 	return s, nil
 }
 
-// unfinished is a call that had not returned when the recording ended. It is a node after those of the graph, and lasts until the run
-// ends.
+// unfinished is a call that had not returned when the recording ended. It is a node after those of the graph, and lasts until the process was
+// gone, or the run ended.
 type unfinished struct {
 	node     int
 	from, to int64
@@ -40,12 +40,12 @@ func (s *stream) site(node int) uint64 {
 	return s.Pending.Words[1]
 }
 
-// unfinishedUntil is when the run ended, if a thread of process i was in a call then, or the recording of it ended in one; otherwise 0.
+// unfinishedUntil is until when process i was in a call at the latest, if the recording of a thread of it ended in one; otherwise 0.
 func (t *Timeline) unfinishedUntil(i int) int64 {
 	meta := &t.run.Meta
 	for j := range t.run.Procs[i].Streams {
 		if t.run.Procs[i].Streams[j].InCall && meta.Started > 0 {
-			return meta.Ended - meta.Started
+			return t.run.LatestEnd(i, meta.Ended-meta.Started)
 		}
 	}
 	return 0

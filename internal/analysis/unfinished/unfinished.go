@@ -150,7 +150,7 @@ func (b *builder) process(i int) {
 		}
 		long := int64(0)
 		if began := c.At(r.Process); began != 0 {
-			long = max(b.run.Meta.Ended-began, 0)
+			long = max(r.Process.LatestEnd(b.run.Meta.Ended)-began, 0)
 		}
 		x.Time += long
 		x.Ranks = append(x.Ranks, RankTime{r.Process.Rank, long})

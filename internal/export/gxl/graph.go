@@ -21,7 +21,7 @@ func (r *reader) process(o *object) error {
 	r.proc = &efg.Process{
 		Rank: int(f.int("rank", 32, -1)), Size: int(f.int("size", 32, 0)), World: f.word("world"), PID: int(f.int("pid", 64, 0)),
 		Host: f.text("host"), MPI: f.text("mpi"), Command: f.list("command"),
-		Start: f.int("start", 64, -1<<63), Began: f.int("began", 64, -1<<63), Mono: f.int("mono", 64, -1<<63),
+		Start: f.int("start", 64, -1<<63), Began: f.int("began", 64, -1<<63), Mono: f.int("mono", 64, -1<<63), Gone: f.uint("gone", 61),
 	}
 	if o.find("anchors") != nil {
 		for _, s := range f.list("anchors") {

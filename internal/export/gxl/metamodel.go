@@ -111,7 +111,7 @@ var classes = []class{
 	}},
 	{name: "efg.Process", attrs: []attribute{
 		{"ProcessID", domString}, {"rank", domInt}, {"size", domInt}, {"world", domString}, {"pid", domInt}, {"host", domString},
-		{"mpi", domString}, {"command", domSeq}, {"start", domInt}, {"began", domInt}, {"mono", domInt}, {"anchors", domSeq},
+		{"mpi", domString}, {"command", domSeq}, {"start", domInt}, {"began", domInt}, {"mono", domInt}, {"gone", domInt}, {"anchors", domSeq},
 	}},
 	{name: "efg.Definition", attrs: []attribute{
 		{"kind", domString}, {"word", domString}, {"words", domSeq}, {"data", domString},

@@ -237,6 +237,9 @@ func (w *writer) description(q *efg.Process) {
 	if q.Mono != 0 {
 		p.int("mono", q.Mono)
 	}
+	if q.Gone != 0 {
+		p.uint("gone", q.Gone)
+	}
 	if len(q.Anchors) > 0 {
 		var list []string
 		for _, a := range q.Anchors {

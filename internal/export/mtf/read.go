@@ -108,6 +108,9 @@ func (r *reader) take() {
 	if r.version >= timesVersion {
 		fields[kindProcess]++
 	}
+	if r.version >= goneVersion {
+		fields[kindProcess]++
+	}
 	if r.fields(fields[r.kind]); r.err != nil {
 		return
 	}
@@ -151,7 +154,7 @@ func (r *reader) take() {
 const maxMeta = 1 << 20
 
 func (r *reader) metadata() {
-	if r.version = r.uint(); r.err == nil && r.version > innerVersion {
+	if r.version = r.uint(); r.err == nil && r.version > goneVersion {
 		r.fail(fmt.Errorf("written by a newer version of efg: form %d", r.version))
 		return
 	}
@@ -331,6 +334,9 @@ func (r *reader) process() {
 	p.Start, p.Began, p.Mono = r.start, r.int(), r.int()
 	if r.version >= timesVersion {
 		p.Anchors = r.anchors()
+	}
+	if r.version >= goneVersion {
+		p.Gone = uint64(r.number("time at which the process was gone", 1<<61))
 	}
 	list := r.number("definitions", uint64(len(r.lists)))
 	if r.err == nil && (p.Rank < -1 || p.Size < 0 || p.PID < 0) {

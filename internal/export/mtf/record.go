@@ -18,6 +18,7 @@ const (
 	callsVersion = 2 // there are calls in progress
 	timesVersion = 3 // there are the times of each event; processes have anchors, in all later versions, too
 	innerVersion = 4 // there are calls in progress inside others
+	goneVersion  = 5 // it is known of a process when it was gone
 )
 
 // kind is the kind of a record: a class of the metamodel, or a part of one that can be shared.

@@ -122,6 +122,9 @@ func (w *writer) begin(run *runfile.Run, sel *export.Selection) error {
 
 // versionOf is the version that the selected processes need.
 func versionOf(run *runfile.Run, sel *export.Selection) (uint64, error) {
+	if slices.ContainsFunc(sel.Procs, func(i int) bool { return run.Procs[i].Gone > 0 }) {
+		return goneVersion, nil
+	}
 	version := uint64(plainVersion)
 	if slices.ContainsFunc(sel.Procs, run.Traced) {
 		version = timesVersion
@@ -172,6 +175,9 @@ func (w *writer) process(p *efg.Process) error {
 	if w.version >= timesVersion {
 		fields++
 	}
+	if w.version >= goneVersion {
+		fields++
+	}
 	w.recordWriter.begin(kindProcess, fields)
 	w.uint(uint64(on))
 	w.int(int64(p.WorldRank()) - w.rank)
@@ -183,6 +189,9 @@ func (w *writer) process(p *efg.Process) error {
 	w.int(p.Mono)
 	if w.version >= timesVersion {
 		w.anchors(p.Anchors)
+	}
+	if w.version >= goneVersion {
+		w.uint(p.Gone)
 	}
 	w.uint(uint64(defs))
 	w.list(len(p.Streams))

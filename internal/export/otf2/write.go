@@ -287,7 +287,8 @@ func (p *processWriter) last(replay *reconstruct.Process, t *threadWriter) {
 	sel := &p.job.Selection
 	pending := s.Pending != nil && s.Trace != nil && s.Trace.Untimed == 0 && p.until == nil && sel.To == 0 && sel.From <= s.Events
 	since := func(c *efg.Pending) int64 { return max(c.At(data)-p.began, 0) }
-	if !pending || s.Pending.Since == 0 || !sel.Time.Has(since(s.Pending), p.end) {
+	end := data.LatestEnd(p.began+p.end) - p.began
+	if !pending || s.Pending.Since == 0 || !sel.Time.Has(since(s.Pending), end) {
 		t.finish()
 		return
 	}
@@ -298,7 +299,7 @@ func (p *processWriter) last(replay *reconstruct.Process, t *threadWriter) {
 			write(c.Inner, shown.Inner())
 		}
 		x := p.planOf(&efg.Node{Words: c.Words}, replay.Names())
-		t.unfinished(&x, shown, signature.Header(c.Words[0]).Depth(), since(c), p.end)
+		t.unfinished(&x, shown, signature.Header(c.Words[0]).Depth(), since(c), end)
 	}
 	write(s.Pending, shown)
 	t.finish()

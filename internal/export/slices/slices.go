@@ -46,7 +46,7 @@ type Slice struct {
 	HasPeer, HasTag, HasCount, HasSize bool
 	Sent, Received                     uint64
 	Args, Out                          []byte // JSON; nil unless wanted
-	// Unfinished calls had not returned when the recording ended: they end with the run. They have Args.
+	// Unfinished calls had not returned when the recording ended: they end when the process was gone, or with the run. They have Args.
 	Unfinished bool
 	// Begin are flows that begin here, Finish those that end here: the flow of a message is from the
 	// call that sends to the one that completes the receive, that of a request from the call that

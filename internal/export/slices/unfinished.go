@@ -8,7 +8,7 @@ import (
 	"github.com/efg-tools/efg/reconstruct"
 )
 
-// unfinished draws the calls that the thread of Data().Streams[i] was in when its recording ended, up to the end of the run, and those
+// unfinished draws the calls that the thread of Data().Streams[i] was in when its recording ended, until the process was gone or the run ended, and those
 // made inside them that had returned.
 func (w *writer) unfinished(p *reconstruct.Process, i int) error {
 	_, ended, ok := w.job.InProgress(p, i, w.last)

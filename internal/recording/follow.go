@@ -1,0 +1,143 @@
+package recording
+
+import (
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/efg-tools/efg/internal/procfs"
+	"github.com/efg-tools/efg/internal/segment"
+)
+
+// A process that creates a segment maps it soon: until then it is not known which process it is.
+const (
+	mapsWithin = 2 * time.Second
+	askAgain   = 10 * time.Millisecond
+)
+
+// follower notes when the processes that record into a directory end. It sleeps until the system reports that one has.
+type follower struct {
+	dir       *Directory
+	created   int // inotify of the directory
+	ended     int // eventfd: the command has ended
+	processes *procfs.Watch
+	known     map[string]bool
+	fresh     map[string]time.Time // when segments appeared whose process is not known so far
+	running   map[string]*procfs.Watched
+}
+
+// Follow begins to note when processes of this machine that record into the directory end, so that Seal can say when one
+// was gone that was killed. stop ends it.
+func (d *Directory) Follow() (stop func()) {
+	f := &follower{
+		dir: d, created: -1, ended: -1, processes: procfs.NewWatch(),
+		known: map[string]bool{}, fresh: map[string]time.Time{}, running: map[string]*procfs.Watched{},
+	}
+	d.gone = map[string]uint64{}
+	if !f.open() {
+		f.close()
+		return func() {}
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f.follow()
+	}()
+	return func() {
+		unix.Write(f.ended, []byte{1, 0, 0, 0, 0, 0, 0, 0})
+		<-done
+		f.close()
+	}
+}
+
+func (f *follower) open() bool {
+	var err error
+	if f.created, err = unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK); err != nil {
+		return false
+	}
+	if _, err = unix.InotifyAddWatch(f.created, f.dir.Path, unix.IN_CREATE|unix.IN_MOVED_TO); err != nil {
+		return false
+	}
+	f.ended, err = unix.Eventfd(0, unix.EFD_CLOEXEC)
+	return err == nil && f.processes.FD() >= 0
+}
+
+func (f *follower) close() {
+	for _, fd := range []int{f.created, f.ended} {
+		if fd >= 0 {
+			unix.Close(fd)
+		}
+	}
+	f.processes.Close()
+}
+
+// follow returns when the command has ended.
+func (f *follower) follow() {
+	fds := []unix.PollFd{{Fd: int32(f.created), Events: unix.POLLIN}, {Fd: int32(f.processes.FD()), Events: unix.POLLIN}, {Fd: int32(f.ended), Events: unix.POLLIN}}
+	for {
+		timeout := -1
+		if len(f.fresh) > 0 {
+			timeout = int(askAgain.Milliseconds())
+		}
+		if _, err := unix.Poll(fds, timeout); err != nil && err != unix.EINTR {
+			return
+		}
+		if fds[0].Revents != 0 {
+			f.list()
+		}
+		f.identify()
+		f.note()
+		if fds[2].Revents != 0 {
+			return
+		}
+	}
+}
+
+// list finds new segments.
+func (f *follower) list() {
+	events := make([]byte, 4096)
+	for {
+		if n, err := unix.Read(f.created, events); err != unix.EINTR && (err != nil || n <= 0) {
+			break
+		}
+	}
+	files, err := f.dir.Segments()
+	if err != nil {
+		return
+	}
+	for _, path := range files {
+		if !f.known[path] {
+			f.known[path], f.fresh[path] = true, time.Now()
+		}
+	}
+}
+
+// identify finds the processes of new segments.
+func (f *follower) identify() {
+	for path, since := range f.fresh {
+		_, pid, _ := segment.ProcessIn(filepath.Base(path))
+		if s, ok := procfs.ReadStatus(pid); ok && segment.Running(path) {
+			f.running[path] = f.processes.Add(s.Process)
+			delete(f.fresh, path)
+		} else if time.Since(since) > mapsWithin {
+			delete(f.fresh, path)
+		}
+	}
+}
+
+// note notes which processes have ended.
+func (f *follower) note() {
+	f.processes.Update()
+	var now unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) != nil {
+		return
+	}
+	for path, p := range f.running {
+		if !p.Running() {
+			f.dir.gone[path] = uint64(now.Nano())
+			f.processes.Drop(p)
+			delete(f.running, path)
+		}
+	}
+}
