@@ -228,8 +228,7 @@ func TestImpossibleCallsInProgress(t *testing.T) {
 // A file says when processes were gone, with and without times of each call, and through a merge; times that no process can
 // have are refused.
 func TestWhenProcessesWereGone(t *testing.T) {
-	procs := killedRing(t, 6)
-	procs[1].Gone, procs[4].Gone = 7, 1<<40
+	procs := goneRing(t)
 	data := encode(t, procs, Meta{})
 	r := openBytes(t, data)
 	if err := Validate(r); err != nil {

@@ -112,6 +112,9 @@ func shown(t *testing.T, data []byte) string {
 			fmt.Fprintf(&b, "anchors ((%d, %d, %d, %d), (%d, %d, %d, %d))\n", a[0].Tick, a[0].Mono, a[0].Real, a[0].Width,
 				a[1].Tick, a[1].Mono, a[1].Real, a[1].Width)
 		}
+		if p.Gone != 0 {
+			fmt.Fprintf(&b, "gone after %d ns\n", p.Gone)
+		}
 		for _, d := range p.Defs {
 			fmt.Fprintf(&b, "definition %d %x %x %s\n", d.Kind, d.Word, d.Words, hex.EncodeToString(d.Data))
 		}
@@ -396,6 +399,7 @@ func TestIndependentReader(t *testing.T) {
 	paths := []*efg.Process{pathProcess(t, 0, 3, 1), pathProcess(t, 1, 3, 2), pathProcess(t, 2, 3, 1)}
 	paths[2].Streams[1].Nodes[0].Stats.Count++ // nodes of this stream share no statistics
 	add("with call paths", paths, pathMeta(paths))
+	add("of killed processes", goneRing(t), Meta{Time: "stats"})
 	add("of many nodes", []*efg.Process{manyNodes(600, 900)}, Meta{})
 	long, defs := disorder(t, rand.New(rand.NewSource(1)), 25_000)
 	add("long", []*efg.Process{{Size: 1, Defs: defs, Streams: []efg.Stream{*long}}}, Meta{})
@@ -421,6 +425,8 @@ func TestIndependentReader(t *testing.T) {
 			procs = append(procs, p)
 		}
 		add(name, procs, Meta{Time: TraceTime(500, 0)})
+		procs[1].Gone, procs[5].Gone = 12, 1<<61-1
+		add(name+", with killed processes", procs, Meta{Time: TraceTime(500, 0)})
 	}
 	used := map[int]bool{}
 	for name, data := range files {
@@ -438,6 +444,14 @@ func TestIndependentReader(t *testing.T) {
 			t.Errorf("no column has encoding %d", encoding)
 		}
 	}
+}
+
+// goneRing is a ring of killed processes, of which two are known to have been gone.
+func goneRing(t *testing.T) []*efg.Process {
+	t.Helper()
+	procs := killedRing(t, 6)
+	procs[1].Gone, procs[4].Gone = 7, 1<<40
+	return procs
 }
 
 func eventsOf(procs []*efg.Process) (n uint64) {

@@ -25,7 +25,7 @@ class File:
         self.data, self.forms = data, forms
         need(data[:8] == b"\x89EFG\r\n\x1a\n", "not a run file")
         self.version, features = struct.unpack("<LL", data[8:16])
-        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~262113 == 0, "version or features")
+        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~524257 == 0, "version or features")
         self.in_call = features & 1
         self.timed = features >> 5 & 1
         self.early = features >> 6 & 1
@@ -35,6 +35,7 @@ class File:
         self.nested = features >> 15 & 1
         self.shared = features >> 12 & 1
         self.short = features >> 16 & 1
+        self.ended = features >> 18 & 1
         need(data[-8:] == b"EFG.END\n", "truncated")
         at, length = self.trailer(features)
         self.tables = None
@@ -135,9 +136,12 @@ class File:
         self.hashes = ix.all(14)
         self.processes = list(zip(*(self.property(i, processes) for i in range(11))))
         self.streams = list(zip(*(self.property(11 + i, streams) for i in range(7 + self.in_call + self.early))))
+        at = 18 + self.in_call + self.early
         if self.timed:
-            at = 18 + self.in_call + self.early
             self.anchors = [anchors(p, v) for p, v in zip(self.processes, zip(*(self.property(at + i, processes) for i in range(8))))]
+            at += 8
+        self.gone = self.property(at, processes) if self.ended else [0] * processes
+        need(all(ns < 1 << 61 for ns in self.gone), "time at which a process was gone")
         ix.close()
 
     def members(self):
@@ -302,6 +306,8 @@ def show(f, forms, out):
         found = definitions(f.groups[defs[0]], defs[1], f.strings, rank, size)
         if f.timed and f.anchors[i]:
             out.write("anchors %r\n" % (f.anchors[i],))
+        if f.gone[i]:
+            out.write("gone after %d ns\n" % f.gone[i])
         for kind, word, words, data in found:
             out.write("definition %d %x [%s] %s\n" % (kind, word, hexes(words), data.hex()))
         graphs = [graph(f.groups[group], member, found, s[0], rank, size) for (group, member), s, _, _ in streams]
