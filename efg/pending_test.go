@@ -25,3 +25,24 @@ func TestResultsOfACallInProgressAreAbsent(t *testing.T) {
 		t.Error("the request is known")
 	}
 }
+
+// A call ends when its process was gone, if that is known and was before the run ended.
+func TestLatestEnd(t *testing.T) {
+	for _, c := range []struct {
+		p           Process
+		ended, want int64 // in Unix ns
+	}{
+		{Process{Start: 1000}, 1900, 1900},
+		{Process{Start: 1000, Gone: 5}, 1900, 1005},
+		{Process{Start: 1000, Gone: 950}, 1900, 1900},
+		{Process{Gone: 5}, 1900, 1900},
+	} {
+		if got := c.p.LatestEnd(c.ended); got != c.want {
+			t.Errorf("gone after %d: %d, want %d", c.p.Gone, got, c.want)
+		}
+		c.p.Mono, c.p.Clock = 700, 100 // the run began at 600
+		if got := c.p.LatestEndInRun(c.ended - 600); got != c.want-600 {
+			t.Errorf("gone after %d: %d in the run, want %d", c.p.Gone, got, c.want-600)
+		}
+	}
+}

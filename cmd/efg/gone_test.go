@@ -4,13 +4,14 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/efg/runfile"
 )
 
@@ -22,10 +23,10 @@ func TestCallOfRankThatWasKilledEarly(t *testing.T) {
 			program, dir := compileMPI(t, m, "../../../testdata/c/early.c"), t.TempDir()
 			file, stamp := filepath.Join(dir, "run.efg"), filepath.Join(dir, "stamp")
 			launcher := slices.Insert(slices.Clone(m.launcher), 3, survives[m.name]...)
-			efgRun(t, nil, slices.Concat([]string{"run", "--time", "trace=exact", "-o", file, "--"}, launcher, []string{program, stamp})...)
+			_, errOut, status := efgRun(t, nil, slices.Concat([]string{"run", "--time", "trace=exact", "-o", file, "--"}, launcher, []string{program, stamp})...)
 			text, err := os.ReadFile(stamp)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("%v; status %d: %s", err, status, errOut)
 			}
 			later, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 			if err != nil {
@@ -38,6 +39,7 @@ func TestCallOfRankThatWasKilledEarly(t *testing.T) {
 			defer run.Close()
 			checkGone(t, run, later)
 			checkDrawnUntilGone(t, file, run)
+			checkLeftWhenGone(t, file, run)
 			dumped, again := filepath.Join(dir, "run.txt"), filepath.Join(dir, "text.efg")
 			efgOK(t, "dump", file, "-o", dumped)
 			efgOK(t, "assemble", dumped, "-o", again)
@@ -107,15 +109,42 @@ func checkDrawnUntilGone(t *testing.T, file string, run *runfile.Run) {
 			continue
 		}
 		found++
-		if end := 1000 * (e.TS + e.Dur); e.Name != "MPI_Recv" || math.Abs(end-want) > 1 {
-			t.Errorf("%s of process %d ends at %.0f ns, want MPI_Recv, at %.0f", e.Name, e.PID, end, want)
+		if end := 1000 * (e.TS + e.Dur); e.Name != "MPI_Sendrecv" || math.Abs(end-want) > 1 {
+			t.Errorf("%s of process %d ends at %.0f ns, want MPI_Sendrecv, at %.0f", e.Name, e.PID, end, want)
 		}
 	}
 	if found != 1 {
 		t.Errorf("%d calls that did not return, want 1", found)
 	}
-	c := efg.Process{Start: 5, Mono: 2, Clock: 1}
-	if c.LatestEnd(9) != 9 || c.LatestEndInRun(9) != 9 {
-		t.Error("a process of which it is not known when it was gone ends before the run")
+}
+
+// checkLeftWhenGone demands that an OTF2 archive has the call for as long.
+func checkLeftWhenGone(t *testing.T, file string, run *runfile.Run) {
+	t.Helper()
+	p, err := run.Process(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "archive")
+	efgOK(t, "export", file, "--format", "otf2", "-o", dir)
+	out, err := exec.Command("otf2-print", filepath.Join(dir, "traces.otf2")).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := regexp.MustCompile(`(?m)^(ENTER|LEAVE) +1 +(\d+)  Region: "MPI_Sendrecv"`)
+	var kinds []string
+	var times []uint64
+	for _, m := range record.FindAllSubmatch(out, -1) {
+		at, err := strconv.ParseUint(string(m[2]), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kinds, times = append(kinds, string(m[1])), append(times, at)
+	}
+	if !slices.Equal(kinds, []string{"ENTER", "LEAVE"}) {
+		t.Fatalf("%q of the call: %s", kinds, out)
+	}
+	if got, want := times[1]-times[0], p.Gone-p.Streams[0].Pending.Since; got != want {
+		t.Errorf("the call lasts %d ns in OTF2, want %d", got, want)
 	}
 }
