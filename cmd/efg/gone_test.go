@@ -15,15 +15,15 @@ import (
 	"github.com/efg-tools/efg/efg/runfile"
 )
 
-// A call that a rank was killed in ends when the rank was gone, not with the run: other ranks went on.
+// A call that a rank was killed in ends when the rank was gone, not with the command, which went on. (Launchers may kill the other ranks:
+// that of MPICH now and then does so although it is told not to.)
 func TestCallOfRankThatWasKilledEarly(t *testing.T) {
-	survives := map[string][]string{"openmpi": {"--enable-recovery"}, "mpich": {"-disable-auto-cleanup"}}
 	for _, m := range mpis {
 		t.Run(m.name, func(t *testing.T) {
 			program, dir := compileMPI(t, m, "../../../testdata/c/early.c"), t.TempDir()
 			file, stamp := filepath.Join(dir, "run.efg"), filepath.Join(dir, "stamp")
-			launcher := slices.Insert(slices.Clone(m.launcher), 3, survives[m.name]...)
-			_, errOut, status := efgRun(t, nil, slices.Concat([]string{"run", "--time", "trace=exact", "-o", file, "--"}, launcher, []string{program, stamp})...)
+			_, errOut, status := efgRun(t, nil, slices.Concat([]string{"run", "--time", "trace=exact", "-o", file, "--",
+				"sh", "-c", `"$@"; sleep 1; date +%s%N >"$0"`, stamp}, m.launcher, []string{program})...)
 			text, err := os.ReadFile(stamp)
 			if err != nil {
 				t.Fatalf("%v; status %d: %s", err, status, errOut)
@@ -68,8 +68,8 @@ func efgOK(t *testing.T, args ...string) string {
 	return out
 }
 
-// checkGone demands that rank 1 alone is known to be gone: after it had entered its last call, and before another rank noted
-// the time of day, before the run ended.
+// checkGone demands that rank 1 alone is known to be gone: after it had entered its last call, and before the command noted
+// the time of day, before it ended.
 func checkGone(t *testing.T, run *runfile.Run, later int64) {
 	t.Helper()
 	if gone := run.Procs[0].Gone; gone != 0 {
