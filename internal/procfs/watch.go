@@ -85,6 +85,9 @@ func (w *Watch) Update() {
 // FD is readable, for poll(2), when a process may have ended since the last Update; -1: not available.
 func (w *Watch) FD() int { return w.epoll }
 
+// Reported: the kernel reports when it ends, or it has ended.
+func (x *Watched) Reported() bool { return x.ended || x.fd >= 0 }
+
 // learn determines how an ended process has ended, and reports whether there is nothing more to
 // learn. Until then the descriptor only says that its parent has been notified.
 func (x *Watched) learn() (done bool) {

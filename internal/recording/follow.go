@@ -1,6 +1,8 @@
 package recording
 
 import (
+	"encoding/binary"
+	"math"
 	"path/filepath"
 	"time"
 
@@ -25,6 +27,7 @@ type follower struct {
 	known     map[string]bool
 	fresh     map[string]time.Time // when segments appeared whose process is not known so far
 	running   map[string]*procfs.Watched
+	most      int // processes at once: each takes a file descriptor, and others are needed, too
 }
 
 // Follow begins to note when processes of this machine that record into the directory end, so that Seal can say when one
@@ -52,7 +55,12 @@ func (d *Directory) Follow() (stop func()) {
 }
 
 func (f *follower) open() bool {
-	var err error
+	var files unix.Rlimit
+	err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files)
+	if err != nil {
+		return false
+	}
+	f.most = int(min(files.Cur/2, math.MaxInt32))
 	if f.created, err = unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK); err != nil {
 		return false
 	}
@@ -94,31 +102,56 @@ func (f *follower) follow() {
 	}
 }
 
-// list finds new segments.
+// list finds new segments: those that the events name, without reading the directory anew for each of many.
 func (f *follower) list() {
-	events := make([]byte, 4096)
+	buf := make([]byte, 16<<10)
 	for {
-		if n, err := unix.Read(f.created, events); err != unix.EINTR && (err != nil || n <= 0) {
-			break
+		n, err := unix.Read(f.created, buf)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n <= 0 {
+			return
+		}
+		for events := buf[:n]; len(events) >= unix.SizeofInotifyEvent; {
+			mask, length := binary.NativeEndian.Uint32(events[4:]), binary.NativeEndian.Uint32(events[12:])
+			name := events[unix.SizeofInotifyEvent:][:length]
+			events = events[unix.SizeofInotifyEvent+int(length):]
+			if mask&unix.IN_Q_OVERFLOW != 0 {
+				f.listAll()
+			} else {
+				f.add(filepath.Join(f.dir.Path, unix.ByteSliceToString(name)))
+			}
 		}
 	}
-	files, err := f.dir.Segments()
-	if err != nil {
-		return
-	}
+}
+
+// listAll finds the new segments of the directory, because events were lost.
+func (f *follower) listAll() {
+	files, _ := f.dir.Segments()
 	for _, path := range files {
-		if !f.known[path] {
-			f.known[path], f.fresh[path] = true, time.Now()
-		}
+		f.add(path)
+	}
+}
+
+func (f *follower) add(path string) {
+	if !f.known[path] && filepath.Ext(path) == ".seg" {
+		f.known[path], f.fresh[path] = true, time.Now()
 	}
 }
 
 // identify finds the processes of new segments.
 func (f *follower) identify() {
 	for path, since := range f.fresh {
+		if len(f.running) >= f.most {
+			delete(f.fresh, path)
+			continue
+		}
 		_, pid, _ := segment.ProcessIn(filepath.Base(path))
 		if s, ok := procfs.ReadStatus(pid); ok && segment.Running(path) {
-			f.running[path] = f.processes.Add(s.Process)
+			if p := f.processes.Add(s.Process); p.Reported() { // others would have to be polled: when they end stays unknown
+				f.running[path] = p
+			}
 			delete(f.fresh, path)
 		} else if time.Since(since) > mapsWithin {
 			delete(f.fresh, path)
