@@ -23,7 +23,7 @@ func TestCallOfRankThatWasKilledEarly(t *testing.T) {
 			program, dir := compileMPI(t, m, "../../../testdata/c/early.c"), t.TempDir()
 			file, stamp := filepath.Join(dir, "run.efg"), filepath.Join(dir, "stamp")
 			_, errOut, status := efgRun(t, nil, slices.Concat([]string{"run", "--time", "trace=exact", "-o", file, "--",
-				"sh", "-c", `"$@"; sleep 1; date +%s%N >"$0"`, stamp}, m.launcher, []string{program})...)
+				"sh", "-c", `"$@"; sleep 3; date +%s%N >"$0"`, stamp}, m.launcher, []string{program})...)
 			text, err := os.ReadFile(stamp)
 			if err != nil {
 				t.Fatalf("%v; status %d: %s", err, status, errOut)
