@@ -42,6 +42,9 @@ func CheckTimes(s *Stream) (node int, err error) {
 		if t == nil || t.Gap.Len() != t.Dur.Len() || t.Gap.Len() > visits || !part && t.Gap.Len() < visits {
 			return i, fmt.Errorf("%w: not of all %d events", ErrTimes, visits)
 		}
+		if err := t.checkValues(s.Trace.Counters); err != nil {
+			return i, err
+		}
 		left -= visits - t.Gap.Len()
 	}
 	if part && left != 0 {

@@ -177,7 +177,8 @@ func (s *Stream) Quantize(parts uint32, boundNS uint64) error {
 	out, from := make([]Times, len(s.Nodes)), make([]nodeClock, len(s.Nodes))
 	for i := range s.Nodes {
 		t := s.Nodes[i].Times
-		from[i] = nodeClock{t.Gap.Iter(), t.Dur.Iter()}
+		from[i] = t.clock()
+		out[i].Values = t.Values
 	}
 	ahead := int64(0)
 	depths, nesting := depthsOf(s.Nodes), Nesting[int64]{}
@@ -201,6 +202,6 @@ func (s *Stream) Quantize(parts uint32, boundNS uint64) error {
 	for i := range out {
 		s.Nodes[i].Times = &out[i]
 	}
-	s.Trace = &Trace{Error: parts, Bound: bound, Begin: s.Trace.Begin, Clock: s.Trace.Clock, Untimed: s.Trace.Untimed}
+	s.Trace = &Trace{Error: parts, Bound: bound, Begin: s.Trace.Begin, Clock: s.Trace.Clock, Untimed: s.Trace.Untimed, Counters: s.Trace.Counters}
 	return w.Err()
 }

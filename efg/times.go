@@ -31,6 +31,9 @@ type Trace struct {
 	// Untimed is the number of events, the last ones of the stream, that have no times, because
 	// those before took as much space as times may take.
 	Untimed uint64
+	// Counters is the number of counters whose values the events that have times also have: of all counters of
+	// the process, or 0.
+	Counters int
 }
 
 // TimedEvents is the number of events, the first ones of the stream, that have times.
@@ -82,6 +85,8 @@ func (t *Trace) BoundNS() uint64 {
 // gap since the end of the stream's event before, and the duration.
 type Times struct {
 	Gap, Dur TimeSeq
+	// Values are what each of Trace.Counters counted; nil with none, and perhaps without events.
+	Values []CounterValues
 }
 
 // Prefix returns the times of the first n events.
@@ -91,7 +96,12 @@ func (t *Times) Prefix(n uint64) (*Times, error) {
 		return nil, err
 	}
 	dur, err := t.Dur.Prefix(n)
-	return &Times{gap, dur}, err
+	out := &Times{Gap: gap, Dur: dur}
+	for i := range t.Values {
+		v, wrong := t.Values[i].Prefix(n)
+		out.Values, err = append(out.Values, v), errors.Join(err, wrong)
+	}
+	return out, err
 }
 
 // TimeSeq is a sequence of intervals, each a uvarint.
@@ -246,7 +256,8 @@ func (s *Stream) takeTimes(times *Times) error {
 	for i := range s.Nodes {
 		s.Nodes[i].Times = &Times{}
 	}
-	gap, dur := times.Gap.Iter(), times.Dur.Iter()
+	gap, dur, values := times.Gap.Iter(), times.Dur.Iter(), times.ValueIters()
+	var of []CounterValue
 	w := s.Walk(nil)
 	for g, ok := gap.Next(); ok; g, ok = gap.Next() {
 		if !w.step() {
@@ -256,6 +267,10 @@ func (s *Stream) takeTimes(times *Times) error {
 		t := s.Nodes[w.cur].Times
 		t.Gap.Append(g)
 		t.Dur.Append(d)
+		if values != nil {
+			of = nextValues(values, of)
+			t.AppendValues(of)
+		}
 	}
 	return nil
 }
@@ -275,11 +290,17 @@ type Clock struct {
 	depths      []uint8
 	nesting     Nesting[uint64] // of now
 	warp        warpReader
+	values      []CounterValue // of the event before the next one
 	// Of a trace with a Correction: when it begins, without and with that.
 	origin, corrected uint64
 }
 
-type nodeClock struct{ gap, dur TimeIter }
+type nodeClock struct {
+	gap, dur TimeIter
+	values   []ValueIter
+}
+
+func (t *Times) clock() nodeClock { return nodeClock{t.Gap.Iter(), t.Dur.Iter(), t.ValueIters()} }
 
 // NewClock returns the clock of a stream with traced times. It begins at 0, which is
 // Trace.BeginMono, and runs in ns.
@@ -324,8 +345,7 @@ func (c *Clock) whole(checkpoint, events uint64, marked bool) error {
 		if t == nil {
 			return fmt.Errorf("%w: node %d has none", ErrTimes, i)
 		}
-		n := &c.nodes[i]
-		n.gap, n.dur = t.Gap.Iter(), t.Dur.Iter()
+		c.nodes[i] = t.clock()
 		if err := c.pass(uint32(i), from[i]); err != nil {
 			return err
 		}
@@ -344,7 +364,7 @@ func (c *Clock) load() error {
 	}
 	c.now = p.Clock
 	for i := range c.nodes {
-		c.nodes[i] = nodeClock{p.Times[i].Gap.Iter(), p.Times[i].Dur.Iter()}
+		c.nodes[i] = p.Times[i].clock()
 	}
 	var more bool
 	if c.end, more = c.checkpoints.Next(); !more || c.end > c.timed {
@@ -410,6 +430,10 @@ func (c *Clock) Next(node uint32) (start, end uint64, err error) {
 	return c.after(start, begins), c.after(end, position+1), err
 }
 
+// Values are what each counter counted at the event that Next took last, until it is called again; nil: the
+// stream's events have no values.
+func (c *Clock) Values() []CounterValue { return c.values }
+
 // pass moves the clock on by so many events of a node, without their order: outermost events are
 // one after the other, and all others are inside of them.
 func (c *Clock) pass(node uint32, events uint64) error {
@@ -432,6 +456,9 @@ func (c *Clock) take(node uint32) (gap, dur uint64, err error) {
 	dur, ok2 := n.dur.Next()
 	if !ok1 || !ok2 {
 		return 0, 0, fmt.Errorf("%w: node %d has no more", ErrTimes, node)
+	}
+	if c.trace.Counters > 0 {
+		c.values = nextValues(n.values, c.values)
 	}
 	return gap, dur, nil
 }

@@ -38,12 +38,22 @@ func (s *Stream) LoadTimes() error {
 		for i := range times {
 			times[i].Gap.join(p.Times[i].Gap)
 			times[i].Dur.join(p.Times[i].Dur)
+			times[i].joinValues(&p.Times[i])
 		}
 	}
 	for i := range times {
 		s.Nodes[i].Times = &times[i]
 	}
 	return nil
+}
+
+func (t *Times) joinValues(o *Times) {
+	if t.Values == nil && o.Values != nil {
+		t.Values = make([]CounterValues, len(o.Values))
+	}
+	for i := range min(len(t.Values), len(o.Values)) {
+		t.Values[i].join(o.Values[i])
+	}
 }
 
 func (s *TimeSeq) join(o TimeSeq) {

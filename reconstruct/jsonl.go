@@ -19,8 +19,27 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	if ok {
 		b = strconv.AppendInt(append(b, `,"t0":`...), start, 10)
 		b = strconv.AppendInt(append(b, `,"t1":`...), end, 10)
+		b = e.appendCounters(b)
 	}
 	return append(e.node.appendDepth(e.node.appendPMPI(b)), jsonStyle.end...)
+}
+
+// appendCounters appends, in JSON, what was counted at the event, if anything.
+func (e *Event) appendCounters(b []byte) []byte {
+	separator := `,"counters":{`
+	for i, v := range e.Counters() {
+		if !v.Counted || i >= len(e.stream.process.proc.Counters) {
+			continue
+		}
+		b = appendJSONString(append(b, separator...), e.stream.process.proc.Counters[i].Name)
+		b = strconv.AppendUint(append(b, `:{"before":`...), v.Before, 10)
+		b = append(strconv.AppendUint(append(b, `,"call":`...), v.Call, 10), '}')
+		separator = ","
+	}
+	if separator == "," {
+		b = append(b, '}')
+	}
+	return b
 }
 
 // appendDepth appends, in JSON, how many calls the call was made inside of, if any.

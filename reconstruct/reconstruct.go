@@ -216,6 +216,15 @@ func (e *Event) tick() error {
 // wall clocks do, unless runfile.Run.Correct was called.
 func (e *Event) Times() (start, end int64, ok bool) { return e.start, e.end, e.timed }
 
+// Counters are what each of the process's counters counted in the call and before it, in their order; nil if that was not
+// recorded, of this call or of any. They are valid until the next event.
+func (e *Event) Counters() []efg.CounterValue {
+	if !e.timed {
+		return nil
+	}
+	return e.clock.Values()
+}
+
 // known reports whether the event can be described completely: whether its array of requests,
 // and the arguments with which its requests were posted, have been read.
 func (e *Event) known() bool {

@@ -24,7 +24,7 @@ func hookEnv(env []string, h *hook.Hook, dir string, opt runOptions) []string {
 		{"LD_PRELOAD", preload}, {"EFG_DIR", dir}, {"EFG_BACK", h.BackVar()}, {"EFG_BUILDING", flag(h.Incomplete())}, {"EFG_TIME", opt.hookTime},
 		{"EFG_QUERIES", flag(opt.queries)}, {"EFG_BUFFERS", flag(opt.buffers)}, {"EFG_POLLS", opt.polls},
 		{"EFG_REPLAY", opt.replay.path}, {"EFG_CALLPATH", strconv.Itoa(int(opt.callpath))},
-		{"EFG_COUNTERS", counters.ForHook(opt.counted)},
+		{"EFG_COUNTERS", counters.ForHook(opt.counted)}, {"EFG_COUNTER_VALUES", flag(opt.values)},
 	} {
 		env = setenv(env, v[0], v[1])
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"time"
 
@@ -31,6 +32,7 @@ type runOptions struct {
 	buffers  bool
 	callpath uint16
 	counters string
+	values   bool // of each call
 	keep     bool
 	require  bool
 	replay   replayOptions
@@ -67,6 +69,7 @@ nevertheless, and a message says why.`,
 	f.BoolVar(&opt.buffers, "buffers", false, "record buffer addresses, as region and offset")
 	callPathFlag(f, &opt.callpath)
 	f.StringVar(&opt.counters, "counters", "", "count at each call: `NAMES`, separated by commas, as instructions, cycles, PAPI_L1_DCM, task-clock, page-faults; or of the machine: energy")
+	f.BoolVar(&opt.values, "counter-values", false, "also keep what the counters counted at each call, with its times (--time trace or auto)")
 	f.BoolVar(&opt.keep, "keep", false, "keep the directory of segments and print its path")
 	f.BoolVar(&opt.require, "require", false, "do not run a command that cannot be recorded; fail if nothing is recorded")
 	replayFlags(cmd, &opt.replay)
@@ -99,6 +102,19 @@ func (opt *runOptions) checkCounters() (err error) {
 	}
 	if len(opt.counted) > 0 && opt.hookTime == "off" {
 		return usageError("--counters needs times: --time off records none")
+	}
+	return opt.checkValues()
+}
+
+// checkValues checks --counter-values: values of each call are kept with its times.
+func (opt *runOptions) checkValues() error {
+	switch {
+	case !opt.values:
+		return nil
+	case len(opt.counted) == 0:
+		return usageError("--counter-values needs --counters that are read at each call")
+	case !strings.HasPrefix(opt.hookTime, "trace="):
+		return usageError("--counter-values needs times of each call: --time %s has none; use trace or auto", opt.time)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func (rw *runWriter) prepare(batch []placed) (*prepared, error) {
 			return nil, batch[0].failed(err)
 		}
 	}
-	if p.trace, err = tracesOfBatch(batch); err != nil {
+	if p.trace, err = tracesOfBatch(batch, rw.counters); err != nil {
 		return nil, batch[0].failed(err)
 	}
 	return p, nil

@@ -44,7 +44,9 @@ const (
 	featureSteps = 1 << 17
 	// featureGone: it may be known when processes that were killed in a call had ended.
 	featureGone = 1 << 18
-	features    = featurePending | featureEvents | featureMixed | featureTimes | featureUntimed | featurePaths | featurePathCode | featureCounters | featureShared | featurePathGraphs | featureStatsCode | featureInner | featureShortStats | featureSteps | featureGone
+	// featureValues: there may be blocks of times that have counters' values of each event.
+	featureValues = 1 << 19
+	features      = featurePending | featureEvents | featureMixed | featureTimes | featureUntimed | featurePaths | featurePathCode | featureCounters | featureShared | featurePathGraphs | featureStatsCode | featureInner | featureShortStats | featureSteps | featureGone | featureValues
 	// unreleased are features that only versions between releases wrote.
 	unreleased = 1<<1 | 1<<2 | 1<<3 | 1<<4
 )
@@ -71,6 +73,9 @@ func (rw *runWriter) featuresOf(sources []source, meta *Meta) (f uint32) {
 	}
 	if slices.ContainsFunc(sources, source.traced) {
 		f |= featureTimes | featureSteps
+	}
+	if len(meta.Counters) > 0 && slices.ContainsFunc(sources, source.valued) {
+		f |= featureValues
 	}
 	if slices.ContainsFunc(sources, source.untimed) {
 		f |= featureUntimed

@@ -59,7 +59,7 @@ func (c *partCache) grown(k *keptPart) {
 	defer c.mu.Unlock()
 	if k.part != nil {
 		for i := range k.part.Times {
-			k.bytes += len(k.part.Times[i].Gap.Code()) + len(k.part.Times[i].Dur.Code())
+			k.bytes += k.part.Times[i].Size()
 		}
 	}
 	c.bytes += k.bytes
@@ -84,8 +84,11 @@ func (r *Run) readHead(n, part int) (*timesHead, error) {
 		return nil, fmt.Errorf("%w: part %d of %d", efg.ErrTimes, part, len(blocks))
 	}
 	take, columns := takeTimesHead, timesGap
-	if r.blocks[blocks[part].block].Kind == blockTrace {
+	switch r.blocks[blocks[part].block].Kind {
+	case blockTrace:
 		take, columns = takeTraceHead, traceGap
+	case blockValues:
+		take, columns = headTaker(len(r.Meta.Counters)), valuesSets
 	}
 	_, b, err := r.readColumns(blocks[part].block, columns)
 	if err != nil {

@@ -323,10 +323,13 @@ func (r *Run) readIndex(b *block.Block) {
 	}
 	first = 0
 	for n := range r.blocks {
-		if k := r.blocks[n].Kind; k == blockTrace || k == blockTimes {
+		if k := r.blocks[n].Kind; k == blockTrace || k == blockTimes || k == blockValues {
 			first += int(b.Below(indexTraceFirst, streams-uint64(first), "stream"))
 			count := int(b.Below(indexTraceStreams, streams-uint64(first)+1, "number of streams"))
 			r.traces = append(r.traces, traceBlock{first, count, n})
+			if k == blockValues && r.features&featureValues == 0 {
+				b.Failf("counters' values in a file without them")
+			}
 		}
 	}
 	if err := r.findCounters(); err != nil && b.Err == nil {

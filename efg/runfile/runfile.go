@@ -42,11 +42,12 @@ const (
 	blockIndexTables // an index with the small tables
 	blockCounters
 	blockStatsCode
-	lastBlockKind = blockStatsCode
+	blockValues // times and what counters counted
+	lastBlockKind = blockValues
 )
 
 func kindName(k block.Kind) string {
-	names := [...]string{"unknown", "meta", "strings", "sites", "graphs", "statistics", "index", "sequence", "trace", "events", "times", "index", "counters", "statistics"}
+	names := [...]string{"unknown", "meta", "strings", "sites", "graphs", "statistics", "index", "sequence", "trace", "events", "times", "index", "counters", "statistics", "times"}
 	if k > lastBlockKind {
 		k = 0
 	}

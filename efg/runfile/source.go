@@ -152,6 +152,8 @@ func (s *memorySource) traces() ([]*efg.Stream, []*efg.Checkpoints, error) {
 	return streams, s.checkpoints, nil
 }
 
+func (s *memorySource) counters() ([]efg.Counter, error) { return s.proc.Counters, nil }
+
 func (s *memorySource) exact() bool { return true }
 
 func (s *memorySource) hash() uint64 {
@@ -364,6 +366,14 @@ func (s *fileSource) traces() ([]*efg.Stream, []*efg.Checkpoints, error) {
 		m.checkpoints = append(m.checkpoints, p.Streams[i].Checkpoints)
 	}
 	return m.traces()
+}
+
+func (s *fileSource) counters() ([]efg.Counter, error) {
+	p, err := s.run.Process(s.proc)
+	if err != nil {
+		return nil, s.failed(err)
+	}
+	return p.Counters, nil
 }
 
 func (s *fileSource) exact() bool { return s.run.exact }

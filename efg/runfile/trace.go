@@ -38,13 +38,14 @@ type traceBlock struct {
 }
 
 // tracesOfBatch returns the times blocks of a batch's processes; first counts
-// from the batch's first stream.
-func tracesOfBatch(batch []placed) ([]encodedTrace, error) {
-	if from := wholeTraces(batch); from != nil {
+// from the batch's first stream. names are the counters of the file.
+func tracesOfBatch(batch []placed, names []string) ([]encodedTrace, error) {
+	if from := wholeTraces(batch, names); from != nil {
 		return from.run.copyTraces(from.run.Procs[from.proc].first, streamsOf(batch))
 	}
 	var streams []*efg.Stream
 	var checkpoints []*efg.Checkpoints
+	var values [][]int // of each stream: valuesAt
 	events := uint64(0)
 	for i := range batch {
 		s, m, err := batch[i].source.traces()
@@ -52,6 +53,13 @@ func tracesOfBatch(batch []placed) ([]encodedTrace, error) {
 			return nil, err
 		}
 		streams, checkpoints = append(streams, s...), append(checkpoints, m...)
+		if values, err = appendValuesAt(values, s, batch[i].source, names); err != nil {
+			return nil, err
+		}
+	}
+	kind := blockTimes
+	if len(names) > 0 && valuedStreams(streams) {
+		kind = blockValues
 	}
 	timed := false
 	for _, s := range streams {
@@ -63,8 +71,8 @@ func tracesOfBatch(batch []placed) ([]encodedTrace, error) {
 		return nil, nil
 	case events <= sharedTrace:
 		var cols block.Columns
-		for _, s := range streams {
-			w, err := newTimesWriter(s, nil)
+		for i, s := range streams {
+			w, err := newTimesWriter(s, nil, kind, values[i])
 			if err == nil {
 				err = w.put(&cols)
 			}
@@ -72,16 +80,16 @@ func tracesOfBatch(batch []placed) ([]encodedTrace, error) {
 				return nil, err
 			}
 		}
-		return []encodedTrace{{0, len(streams), blockTimes, block.AppendFast(nil, blockTimes, cols)}}, nil
+		return []encodedTrace{{0, len(streams), kind, block.AppendFast(nil, kind, cols)}}, nil
 	}
 	var out []encodedTrace
 	for i, s := range streams {
-		blocks, err := streamTraces(s, checkpoints[i])
+		blocks, err := streamTraces(s, checkpoints[i], kind, values[i])
 		if err != nil {
 			return nil, err
 		}
 		for _, b := range blocks {
-			out = append(out, encodedTrace{i, 1, blockTimes, b})
+			out = append(out, encodedTrace{i, 1, kind, b})
 		}
 	}
 	return out, nil
@@ -104,11 +112,11 @@ func streamsOf(batch []placed) int {
 }
 
 // streamTraces divides the times of a stream at its checkpoints.
-func streamTraces(s *efg.Stream, m *efg.Checkpoints) ([][]byte, error) {
+func streamTraces(s *efg.Stream, m *efg.Checkpoints, kind block.Kind, values []int) ([][]byte, error) {
 	if s.Trace == nil {
 		m = nil
 	}
-	w, err := newTimesWriter(s, m)
+	w, err := newTimesWriter(s, m, kind, values)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +130,7 @@ func streamTraces(s *efg.Stream, m *efg.Checkpoints) ([][]byte, error) {
 		if err := w.put(&cols); err != nil {
 			return nil, err
 		}
-		out = append(out, block.AppendFast(nil, blockTimes, cols))
+		out = append(out, block.AppendFast(nil, kind, cols))
 	}
 	return out, nil
 }
@@ -148,14 +156,20 @@ type timesWriter struct {
 	intervals   *efg.TimeQuantizer
 	nodes       []nodeTimes
 	order       []int
+	kind        block.Kind
+	values      []int  // see valuesAt
 	part, clock uint64 // the next part, and the ticks before it
 }
 
 // nodeTimes are the times of a node that have not been written.
-type nodeTimes struct{ gap, dur efg.TimeIter }
+type nodeTimes struct {
+	gap, dur efg.TimeIter
+	values   []efg.ValueIter
+}
 
-func newTimesWriter(s *efg.Stream, m *efg.Checkpoints) (*timesWriter, error) {
-	w := &timesWriter{stream: s, checkpoints: m}
+// newTimesWriter returns a writer for blocks of a kind; values is valuesAt of the stream.
+func newTimesWriter(s *efg.Stream, m *efg.Checkpoints, kind block.Kind, values []int) (*timesWriter, error) {
+	w := &timesWriter{stream: s, checkpoints: m, kind: kind, values: values}
 	if s.Trace == nil {
 		return w, nil
 	}
@@ -166,7 +180,7 @@ func newTimesWriter(s *efg.Stream, m *efg.Checkpoints) (*timesWriter, error) {
 	w.nodes, w.order = make([]nodeTimes, len(s.Nodes)), traceOrder(s.Nodes)
 	for i := range s.Nodes {
 		if t := s.Nodes[i].Times; t != nil {
-			w.nodes[i] = nodeTimes{t.Gap.Iter(), t.Dur.Iter()}
+			w.nodes[i] = nodeTimes{t.Gap.Iter(), t.Dur.Iter(), t.ValueIters()}
 		}
 	}
 	return w, nil
@@ -188,6 +202,9 @@ func (w *timesWriter) put(c *block.Columns) error {
 	c.Put(timesBound, s.Trace.Bound)
 	c.Put(timesBegin, s.Trace.Begin)
 	c.Put(timesClock, w.clock)
+	if w.kind == blockValues {
+		c.Put(valuesCounters, uint64(len(w.values)))
+	}
 	early := s.TimedEvents() < sum(to)
 	for _, i := range w.order {
 		t := s.Nodes[i].Times
@@ -202,6 +219,7 @@ func (w *timesWriter) put(c *block.Columns) error {
 		if signature.Header(s.Nodes[i].Words[0]).Depth() == 0 { // others are in the times of these
 			w.clock += took
 		}
+		putValues(c, w.values, w.nodes[i].values, to[i]-from[i])
 	}
 	w.part++
 	return nil
@@ -240,7 +258,12 @@ type wantedTimes struct {
 // takeTimes takes a part of a stream's times. It returns nil if the stream has no times, or none
 // are wanted.
 func takeTimes(b *block.Block, want wantedTimes) *efg.TimesPart {
-	h, n := takeTimesHead(b)
+	return takeTimesAnd(b, want, takeTimesHead)
+}
+
+// takeTimesAnd is takeTimes of a block whose heads of streams this function takes; if these say so, it also takes values.
+func takeTimesAnd(b *block.Block, want wantedTimes, head func(*block.Block) (*timesHead, uint64)) *efg.TimesPart {
+	h, n := head(b)
 	if h == nil {
 		return nil
 	}
@@ -252,6 +275,7 @@ func takeTimes(b *block.Block, want wantedTimes) *efg.TimesPart {
 	}
 	if want.nodes == nil {
 		passTimes(b, q, n, want)
+		takeValues(b, h.trace.Counters, nil, want.events)
 		return nil
 	}
 	if n != uint64(len(want.nodes)) {
@@ -268,6 +292,7 @@ func takeTimes(b *block.Block, want wantedTimes) *efg.TimesPart {
 		}
 		takeAllTicks(b, timesGap, q, &p.Times[i].Gap, visits)
 		takeAllTicks(b, timesDur, q, &p.Times[i].Dur, visits)
+		takeValues(b, h.trace.Counters, &p.Times[i], visits)
 	}
 	if want.early && left > 0 {
 		b.Failf("times of all but %d of %d events", left, want.events)
@@ -301,10 +326,11 @@ func takeTicks(b *block.Block, column int, q *efg.TimeQuantizer) uint64 {
 }
 
 // wholeTraces returns the first of these processes if they are neighbours in a
-// run file and have times blocks for themselves, which can be copied.
-func wholeTraces(batch []placed) *fileSource {
+// run file and have times blocks for themselves, which can be copied to one with these
+// counters.
+func wholeTraces(batch []placed, names []string) *fileSource {
 	first, ok := batch[0].source.(*fileSource)
-	if !ok {
+	if !ok || first.valued() && !slices.Equal(first.run.Meta.Counters, names) {
 		return nil
 	}
 	for i := range batch {

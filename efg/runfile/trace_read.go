@@ -88,8 +88,11 @@ func (r *Run) passed(n int) wantedTimes {
 
 // timesTaker returns the function that takes times from a block.
 func (r *Run) timesTaker(number int) func(*block.Block, wantedTimes) *efg.TimesPart {
-	if r.blocks[number].Kind == blockTrace {
+	switch r.blocks[number].Kind {
+	case blockTrace:
 		return takeTrace
+	case blockValues:
+		return valuesTaker(len(r.Meta.Counters))
 	}
 	return takeTimes
 }

@@ -99,6 +99,10 @@ type source interface {
 	times() ([][]efg.Node, []efg.Def, error)
 	// traces returns the streams with all their times, and their checkpoints.
 	traces() ([]*efg.Stream, []*efg.Checkpoints, error)
+	// valued reports whether the events that have times may have counters' values.
+	valued() bool
+	// counters are those whose values streams from traces have.
+	counters() ([]efg.Counter, error)
 	// exact reports whether the hash of each stream is known.
 	exact() bool
 	// counted returns the counters, and with them all nodes of each stream.

@@ -393,6 +393,24 @@ void counters_init_node(seg_node_counter *s)
 /* A value that went back was reset by someone else: it counts as unchanged. */
 static inline uint64_t passed(uint64_t from, uint64_t to) { return to > from ? to - from : 0; }
 
+/* What a counter counted between the call before and the newest call, and in that. Both stay the same until
+ * the call is counted. */
+static inline uint64_t before_call(const efg_counters *c, unsigned i) { return passed(c->before[i], c->start[i]); }
+
+/* A call that did not return has an end before its start. */
+static inline uint64_t in_call(const efg_counters *c, unsigned i) { return passed(c->start[i], c->end[i]); }
+
+unsigned counters_values(const efg_counters *c, uint64_t *before, uint64_t *call)
+{
+    if (c == NULL)
+        return 0;
+    for (unsigned i = 0; i < c->n; i++) {
+        before[i] = before_call(c, i);
+        call[i] = in_call(c, i);
+    }
+    return c->active;
+}
+
 void counters_count(efg_counters *c, seg_node_counter *s)
 {
     if (c == NULL)
@@ -400,11 +418,9 @@ void counters_count(efg_counters *c, seg_node_counter *s)
     for (unsigned i = 0; i < c->n; i++) {
         if (unlikely(!(c->active >> i & 1)))
             continue;
-        if (unlikely(c->end[i] < c->start[i]))  /* the call did not return */
-            c->end[i] = c->start[i];
-        tally(&s[i].before, passed(c->before[i], c->start[i]));
-        tally(&s[i].call, c->end[i] - c->start[i]);
-        c->before[i] = c->end[i];
+        tally(&s[i].before, before_call(c, i));
+        tally(&s[i].call, in_call(c, i));
+        c->before[i] = c->end[i] < c->start[i] ? c->start[i] : c->end[i];
         s[i].count++;
     }
 }

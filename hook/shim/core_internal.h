@@ -228,6 +228,10 @@ int times_long(seg_node_stats *t, uint64_t dur, uint64_t gap);
  * called before the first stream is made. */
 void trace_budget(uint64_t bytes);
 
+/* Records what the counters counted with the times of each event. To be called before the first stream is
+ * made. */
+void trace_values(void);
+
 /* Publishes an event at p, as graph_publish in core_fast.h does, with its times; or, when the budget
  * is used up, ends the times of the stream. -1 when out of space: the event is not published. */
 int trace_publish(graph *g, const efg_stream *e, seg_node *p, uint64_t hash);
@@ -250,6 +254,9 @@ void counters_forked(efg_counters *c);
 /* Prepares a new node's counters; counts the newest event there. */
 void counters_init_node(seg_node_counter *s);
 void counters_count(efg_counters *c, seg_node_counter *s);
+/* What counters_count will count of the newest event. Returns which counters have values, as bits; the others'
+ * mean nothing. */
+unsigned counters_values(const efg_counters *c, uint64_t *before, uint64_t *call);
 
 /* ---- core_site.c: which words of a site are demoted ---- */
 

@@ -380,6 +380,11 @@ static void start_clock(seg_header *h)
     read_time_mode(h);
     if (efg_timing == EFG_TIMED && counters_configure(h))
         efg_timing = EFG_TALLIED;
+    const char *values = efg_setting("EFG_COUNTER_VALUES");
+    if (efg_timing == EFG_TALLIED && h->time_mode == 2 && values != NULL && *values == '1') {
+        h->values = 1;
+        trace_values();
+    }
     if (efg_timing != EFG_UNTIMED)
         h->tick_mult = efg_clock_calibrate();
     efg_clock_anchor();

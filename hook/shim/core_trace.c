@@ -7,10 +7,19 @@
 
 enum { PAIR_MAX = 17, CHUNK_MIN = 64, CHUNK_FIRST = 1024, CHUNK_MAX = 1 << 16 };
 
+/* With what the counters counted: the pair of times, which counters have values, and a pair of each. */
+enum { VALUED_MAX = PAIR_MAX + 1 + EFG_MAX_COUNTERS * PAIR_MAX, VALUED_CHUNK_MIN = 192 };
+
+_Static_assert(VALUED_CHUNK_MIN >= VALUED_MAX + sizeof(seg_chunk), "a record fits into each chunk");
+
+static bool valued;     /* counters' values are recorded */
+
 /* Bytes that the chunks of all streams may still take. */
 static _Atomic uint64_t budget;
 
 void trace_budget(uint64_t bytes) { budget = bytes != 0 ? bytes : UINT64_MAX; }
+
+void trace_values(void) { valued = true; }
 
 /* Takes up to so many bytes from the budget, in whole units; 0: too little is left, of it or of
  * the space that all other things that are recorded need, too. */
@@ -21,7 +30,7 @@ static uint32_t spend(uint32_t bytes)
         return 0;
     do {
         take = (left < bytes ? left : bytes) / SEG_REF_UNIT * SEG_REF_UNIT;
-        if (take < CHUNK_MIN)
+        if (take < (valued ? VALUED_CHUNK_MIN : CHUNK_MIN))
             return 0;
     } while (!atomic_compare_exchange_weak(&budget, &left, left - take));
     return (uint32_t)take;
@@ -55,14 +64,21 @@ static int next_chunk(graph *g)
         tail->next = efg_ref(c);
     g->chunk = c;
     g->at = (uintptr_t)(c + 1);
-    g->at_end = g->at + c->cap - PAIR_MAX;
+    g->at_end = valued ? 0 : g->at + c->cap - PAIR_MAX;  /* 0: no event takes the path without values */
     return 1;
+}
+
+static bool has_room(const graph *g)
+{
+    if (!valued)
+        return g->at <= g->at_end;
+    return g->chunk != NULL && g->at + VALUED_MAX <= (uintptr_t)(g->chunk + 1) + g->chunk->cap;
 }
 
 /* Number of bytes of an integer, minus 1. */
 static inline unsigned more_bytes(uint64_t v) { return (63 ^ (unsigned)__builtin_clzll(v | 1)) >> 3; }
 
-/* Adds a pair, for which there is room. */
+/* Adds a pair of what was before a call and what was in it, for which there is room. */
 static inline void add_pair(graph *g, uint64_t gap, uint64_t dur)
 {
     unsigned n = more_bytes(gap), k = more_bytes(dur);
@@ -73,10 +89,23 @@ static inline void add_pair(graph *g, uint64_t gap, uint64_t dur)
     g->at = (uintptr_t)(at + 3 + n + k);
 }
 
-/* When there is perhaps no room, or the machine's clock went back, which the stream's does not. */
+/* Adds what the counters counted, for which there is room. Calls inside others have none. */
+static void add_values(graph *g, const efg_counters *c)
+{
+    uint64_t before[EFG_MAX_COUNTERS], call[EFG_MAX_COUNTERS];
+    unsigned has = counters_values(c, before, call);
+    *(uint8_t *)g->at = (uint8_t)has;
+    g->at++;
+    for (; has != 0; has &= has - 1) {
+        unsigned i = (unsigned)__builtin_ctz(has);
+        add_pair(g, before[i], call[i]);
+    }
+}
+
+/* When there are values, or perhaps no room, or the machine's clock went back, which the stream's does not. */
 static __attribute__((noinline)) int publish_rare(graph *g, const efg_stream *e, seg_node *p, uint64_t hash)
 {
-    int room = g->at > g->at_end ? next_chunk(g) : 1;
+    int room = has_room(g) ? 1 : next_chunk(g);
     if (room < 0)
         return -1;
     if (room > 0) {
@@ -84,6 +113,8 @@ static __attribute__((noinline)) int publish_rare(graph *g, const efg_stream *e,
         uint64_t end = e->t1 < start ? start : e->t1;
         add_pair(g, start - g->clock, end - start);
         g->clock = end;
+        if (valued)
+            add_values(g, e->counters);
     }
     publish(g, p, hash);
     return 0;

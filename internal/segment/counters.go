@@ -18,6 +18,14 @@ func (h *Header) counters() []efg.Counter {
 	return list
 }
 
+// valued is the number of counters whose values are with the times of each event.
+func (h *Header) valued() int {
+	if h.Values == 0 {
+		return 0
+	}
+	return min(int(h.NCounters), MaxCounters)
+}
+
 // nodeCounters reads the counters of a node, which stand at bytes behind its start.
 func (r *reader) nodeCounters(ref uint32, at uint64, n uint32) ([]efg.NodeCounter, error) {
 	if n == 0 {

@@ -74,7 +74,7 @@ type Header struct {
 	Job        [128]byte // what distinguishes the launch from others, on all its machines; or empty
 	TimeBudget uint64    // bytes that the times of each event may take in the process; 0: no limit
 	NCounters  uint32
-	_          uint32
+	Values     uint32 // 1: what they counted in each event is with the times of each event
 	Counters   [MaxCounters]Counter
 	Forks      uint32   // children that the process forked, and that called MPI, which is not recorded
 	ForkPID    uint32   // of the first of them; 0: none

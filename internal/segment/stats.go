@@ -16,9 +16,12 @@ const (
 	timesTrace
 )
 
-// times reads the times of a stream's first n events.
-func (r *reader) times(first uint32, n uint64) (*efg.Times, error) {
+// times reads the times of a stream's first n events, and the values of so many counters.
+func (r *reader) times(first uint32, n uint64, counters int) (*efg.Times, error) {
 	out := &efg.Times{}
+	if counters > 0 {
+		out.Values = make([]efg.CounterValues, counters)
+	}
 	for next := first; next != 0 && out.Dur.Len() < n; {
 		var c Chunk
 		if err := r.record("times", next, &c); err != nil {
@@ -28,7 +31,7 @@ func (r *reader) times(first uint32, n uint64) (*efg.Times, error) {
 		if err != nil {
 			return nil, err
 		}
-		addPairs(out, b)
+		addEvents(out, b)
 		next = c.Next
 	}
 	if have := out.Dur.Len(); have < n {
@@ -37,17 +40,57 @@ func (r *reader) times(first uint32, n uint64) (*efg.Times, error) {
 	return out.Prefix(n)
 }
 
-// addPairs adds the pairs of a gap and a duration in a chunk.
-func addPairs(out *efg.Times, b []byte) {
-	for len(b) > 0 {
-		gap, dur := int(b[0]&15), int(b[0]>>4)
-		if gap == 0 || dur == 0 || gap > 8 || dur > 8 || 1+gap+dur > len(b) {
+// addEvents adds the times of the events in a chunk, and what the counters counted at them.
+func addEvents(out *efg.Times, b []byte) {
+	values := make([]efg.CounterValue, len(out.Values))
+	for {
+		gap, dur, rest, ok := pair(b)
+		if ok && len(values) > 0 {
+			rest, ok = readValues(rest, values)
+		}
+		if !ok {
 			return
 		}
-		out.Gap.Append(ticks(b[1 : 1+gap]))
-		out.Dur.Append(ticks(b[1+gap : 1+gap+dur]))
-		b = b[1+gap+dur:]
+		out.Gap.Append(gap)
+		out.Dur.Append(dur)
+		out.AppendValues(values)
+		b = rest
 	}
+}
+
+// readValues reads what each counter counted at an event: which of them did, and their pairs.
+func readValues(b []byte, to []efg.CounterValue) (rest []byte, ok bool) {
+	if len(b) == 0 {
+		return nil, false
+	}
+	has := b[0]
+	b = b[1:]
+	if int(has)>>len(to) != 0 {
+		return nil, false
+	}
+	for i := range to {
+		to[i] = efg.CounterValue{}
+		if has>>i&1 == 0 {
+			continue
+		}
+		to[i].Counted = true
+		if to[i].Before, to[i].Call, b, ok = pair(b); !ok {
+			return nil, false
+		}
+	}
+	return b, true
+}
+
+// pair reads two integers, and the numbers of their bytes before them.
+func pair(b []byte) (before, in uint64, rest []byte, ok bool) {
+	if len(b) == 0 {
+		return 0, 0, nil, false
+	}
+	n, k := int(b[0]&15), int(b[0]>>4)
+	if n == 0 || k == 0 || n > 8 || k > 8 || 1+n+k > len(b) {
+		return 0, 0, nil, false
+	}
+	return ticks(b[1 : 1+n]), ticks(b[1+n : 1+n+k]), b[1+n+k:], true
 }
 
 // ticks is an integer of up to 8 bytes, the lowest first.

@@ -24,7 +24,7 @@ func (r *reader) stream(ref uint32, st *Stream, h *Header) (*efg.Stream, error) 
 	clock := h.clock()
 	o := &efg.OpenStream{Thread: st.Thread, Events: st.Events, Hash: pub.Hash, Dropped: st.Dropped}
 	if h.TimeMode == timesTrace {
-		if err := r.trace(ref, st, clock, o); err != nil {
+		if err := r.trace(ref, st, clock, h.valued(), o); err != nil {
 			return nil, err
 		}
 	}
@@ -81,8 +81,8 @@ func coherent(s *efg.Stream) bool {
 }
 
 // trace reads the times of each event of a stream that was pinned, as far as they were recorded.
-// The stream's record is read again: when it was read first, it may have had fewer events.
-func (r *reader) trace(ref uint32, st *Stream, clock efg.MachineClock, o *efg.OpenStream) (err error) {
+// counters is the number of counters whose values are with them. The stream's record is read again: when it was read first, it may have had fewer events.
+func (r *reader) trace(ref uint32, st *Stream, clock efg.MachineClock, counters int, o *efg.OpenStream) (err error) {
 	b, err := r.bytes("stream", ref, 0, uint64(unsafe.Sizeof(*st)))
 	if err != nil {
 		return err
@@ -94,7 +94,8 @@ func (r *reader) trace(ref uint32, st *Stream, clock efg.MachineClock, o *efg.Op
 		timed = end - 1
 		o.Trace.Untimed = st.Events - timed
 	}
-	o.Times, err = r.times(atomic.LoadUint32(&live.Times), timed)
+	o.Trace.Counters = counters
+	o.Times, err = r.times(atomic.LoadUint32(&live.Times), timed, counters)
 	return err
 }
 

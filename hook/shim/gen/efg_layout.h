@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EFG_LAYOUT_HASH UINT64_C(0xe575474aac7f3659)
+#define EFG_LAYOUT_HASH UINT64_C(0x1e16136532470e2d)
 #define SEG_MAGIC 0xa47455300474645
 #define SEG_VERSION 0x2
 #define SEG_REF_UNIT 0x10
@@ -84,7 +84,7 @@ typedef struct seg_header {
     uint8_t job[128];
     uint64_t time_budget;
     uint32_t ncounters;
-    uint32_t pad3;
+    uint32_t values;
     seg_counter counters[8];
     uint32_t forks;
     uint32_t fork_pid;
@@ -128,7 +128,7 @@ _Static_assert(offsetof(seg_header, pad2) == 2620, "seg_header.pad2");
 _Static_assert(offsetof(seg_header, job) == 2624, "seg_header.job");
 _Static_assert(offsetof(seg_header, time_budget) == 2752, "seg_header.time_budget");
 _Static_assert(offsetof(seg_header, ncounters) == 2760, "seg_header.ncounters");
-_Static_assert(offsetof(seg_header, pad3) == 2764, "seg_header.pad3");
+_Static_assert(offsetof(seg_header, values) == 2764, "seg_header.values");
 _Static_assert(offsetof(seg_header, counters) == 2768, "seg_header.counters");
 _Static_assert(offsetof(seg_header, forks) == 3280, "seg_header.forks");
 _Static_assert(offsetof(seg_header, fork_pid) == 3284, "seg_header.fork_pid");

@@ -137,6 +137,7 @@ func (l *line) members(v *importer.Value) error {
 				return fmt.Errorf("depth %d: want 0 to %d", n, signature.MaxDepth)
 			}
 		case "inside": // it follows from the depths
+		case "counters": // sums of nodes would be missing
 		case "lang":
 			lang, ok := importer.Languages[m.Value.Text]
 			if !ok {
@@ -165,7 +166,7 @@ func (l *line) members(v *importer.Value) error {
 var kinds = map[string]importer.ValueKind{
 	"rank": importer.Number, "thread": importer.Number, "seq": importer.Number, "op": importer.Text, "args": importer.Object,
 	"out": importer.Object, "site": importer.Text, "function": importer.Text, "path": importer.List, "t0": importer.Number, "t1": importer.Number,
-	"since": importer.Number, "pmpi": importer.Number, "depth": importer.Number, "inside": importer.Number, "lang": importer.Text, "entered": importer.Object, "inner": importer.Object,
+	"since": importer.Number, "pmpi": importer.Number, "depth": importer.Number, "inside": importer.Number, "lang": importer.Text, "counters": importer.Object, "entered": importer.Object, "inner": importer.Object,
 }
 
 var kindNames = map[importer.ValueKind]string{importer.Number: "an integer", importer.Text: "a string", importer.List: "an array", importer.Object: "an object"}
