@@ -119,3 +119,53 @@ func (t *Times) checkValues(counters int) error {
 	}
 	return nil
 }
+
+// tally returns the sums of values, as a recorder would have them.
+func (s CounterValues) tally() (c NodeCounter) {
+	it := s.Iter()
+	for v, ok := it.Next(); ok; v, ok = it.Next() {
+		if !v.Counted {
+			continue
+		}
+		if c.Count == 0 {
+			c.Call.Min, c.Before.Min = math.MaxUint64, math.MaxUint64
+		}
+		c.Count++
+		c.Call.Add(v.Call)
+		c.Before.Add(v.Before)
+	}
+	return c
+}
+
+// Add adds a value. Before the first one, Min must be math.MaxUint64.
+func (t *Tally) Add(v uint64) {
+	t.Sum += v
+	t.Min, t.Max = min(t.Min, v), max(t.Max, v)
+	if n := &t.Bins[TallyBin(v)]; *n != math.MaxUint32 {
+		*n++
+	}
+}
+
+// CheckValues checks that where all events of a node have values, these make the sums of the node; its times are loaded. Of a process
+// that was killed, the node's sums may lack the last event.
+func CheckValues(s *Stream) (node int, err error) {
+	if s.Trace == nil || s.Trace.Counters == 0 {
+		return -1, nil
+	}
+	for i, visits := range s.Visits() {
+		n := &s.Nodes[i]
+		if n.Times == nil || n.Times.Gap.n < visits || n.Counters == nil {
+			continue
+		}
+		for k := range n.Times.Values {
+			if k >= len(n.Counters) {
+				return i, fmt.Errorf("%w: values of %d counters, sums of %d", ErrTimes, len(n.Times.Values), len(n.Counters))
+			}
+			sums, counted := n.Counters[k], n.Times.Values[k].tally()
+			if sums.Count > counted.Count || sums.Count == counted.Count && sums != counted {
+				return i, fmt.Errorf("%w: counter %d: values of %d events, and sums of %d, are different", ErrTimes, k, counted.Count, sums.Count)
+			}
+		}
+	}
+	return -1, nil
+}

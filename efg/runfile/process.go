@@ -15,11 +15,15 @@ func (r *Run) Process(i int) (*efg.Process, error) {
 	return p, r.readSums(i, p)
 }
 
-// Timed reads Procs[i] with the times of each event, but without statistics.
+// Timed reads Procs[i] with the times of each event, and what counters counted at each, but without statistics, and without
+// the states of the counters.
 func (r *Run) Timed(i int) (*efg.Process, error) {
 	p, err := r.Untimed(i)
 	if err != nil {
 		return nil, err
+	}
+	if r.HasCounterValues() {
+		p.Counters = r.countersByNumber()
 	}
 	for j := range p.Streams {
 		if err := r.attachTrace(i, j, &p.Streams[j]); err != nil {

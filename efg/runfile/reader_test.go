@@ -172,7 +172,15 @@ func showTrace(t *testing.T, b *strings.Builder, s *efg.Stream, defs []efg.Def) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(b, "%d to %d\n", s.Trace.Begin+start, s.Trace.Begin+end)
+		fmt.Fprintf(b, "%d to %d", s.Trace.Begin+start, s.Trace.Begin+end)
+		for _, v := range c.Values() {
+			text := " -"
+			if v.Counted {
+				text = fmt.Sprintf(" %d/%d", v.Before, v.Call)
+			}
+			b.WriteString(text)
+		}
+		b.WriteString("\n")
 	}
 }
 

@@ -42,7 +42,7 @@ const (
 	blockIndexTables // an index with the small tables
 	blockCounters
 	blockStatsCode
-	blockValues // times and what counters counted
+	blockValues   // times and what counters counted
 	lastBlockKind = blockValues
 )
 

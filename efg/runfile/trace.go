@@ -53,8 +53,8 @@ func tracesOfBatch(batch []placed, names []string) ([]encodedTrace, error) {
 			return nil, err
 		}
 		streams, checkpoints = append(streams, s...), append(checkpoints, m...)
-		if values, err = appendValuesAt(values, s, batch[i].source, names); err != nil {
-			return nil, err
+		for _, s := range s {
+			values = append(values, valuesAt(s, batch[i].source.counters(), names))
 		}
 	}
 	kind := blockTimes

@@ -3,6 +3,7 @@ package runfile
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/efg-tools/efg/efg"
 )
@@ -142,9 +143,24 @@ func (r *Run) validateTraces() error {
 	return nil
 }
 
+// checkValues checks what counters counted at each event. s is a copy: the times that it loads are not kept.
+func checkValues(s efg.Stream) (node int, err error) {
+	s.Nodes = slices.Clone(s.Nodes)
+	if err := s.LoadTimes(); err != nil {
+		return -1, err
+	}
+	if node, err = efg.CheckTimes(&s); err == nil {
+		node, err = efg.CheckValues(&s)
+	}
+	return node, err
+}
+
 func (r *Run) validateStream(proc *ProcInfo, j int, s *efg.Stream) error {
 	info := &proc.Streams[j]
 	node, err := efg.CheckStream(s)
+	if err == nil && s.Trace != nil && s.Trace.Counters > 0 {
+		node, err = checkValues(*s)
+	}
 	switch {
 	case err != nil:
 	case info.Words != s.WordCount():

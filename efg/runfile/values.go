@@ -18,6 +18,15 @@ const (
 	valuesEach     = 2
 )
 
+// countersByNumber are the counters of the file, without states.
+func (r *Run) countersByNumber() []efg.Counter {
+	var list []efg.Counter
+	for _, name := range r.Meta.Counters {
+		list = append(list, efg.ParseCounter(name))
+	}
+	return list
+}
+
 // valuedStreams reports whether there is a stream with values.
 func valuedStreams(streams []*efg.Stream) bool {
 	return slices.ContainsFunc(streams, func(s *efg.Stream) bool { return s.Trace != nil && s.Trace.Counters > 0 })
@@ -30,19 +39,6 @@ func valuesAt(s *efg.Stream, counters []efg.Counter, names []string) []int {
 		return nil
 	}
 	return countersByName(counters, names)
-}
-
-// appendValuesAt appends valuesAt of the streams of a source to those of others.
-func appendValuesAt(list [][]int, streams []*efg.Stream, from source, names []string) ([][]int, error) {
-	var counters []efg.Counter
-	var err error
-	if len(names) > 0 && valuedStreams(streams) {
-		counters, err = from.counters()
-	}
-	for _, s := range streams {
-		list = append(list, valuesAt(s, counters, names))
-	}
-	return list, err
 }
 
 // putValues appends what the counters counted at the next events of a node.

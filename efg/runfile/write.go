@@ -101,8 +101,8 @@ type source interface {
 	traces() ([]*efg.Stream, []*efg.Checkpoints, error)
 	// valued reports whether the events that have times may have counters' values.
 	valued() bool
-	// counters are those whose values streams from traces have.
-	counters() ([]efg.Counter, error)
+	// counters are those whose values streams from traces have; their states mean nothing.
+	counters() []efg.Counter
 	// exact reports whether the hash of each stream is known.
 	exact() bool
 	// counted returns the counters, and with them all nodes of each stream.

@@ -229,6 +229,7 @@ func (d *dumper) node(i int, n *efg.Node) {
 	d.counters(n.Counters)
 	if n.Times != nil {
 		d.intervals(n.Times)
+		d.values(n.Times)
 	}
 }
 

@@ -58,7 +58,7 @@ func init() {
 		"edge": (*parser).edgeLine, "runs": (*parser).runsLine, "counts": (*parser).countsLine,
 		"attr": (*parser).attrLine, "elems": (*parser).elemsLine, "times": (*parser).timesLine,
 		"trace": (*parser).traceLine, "gap/dur": (*parser).intervalsLine, "anchor": (*parser).anchorLine,
-		"entered": (*parser).enteredLine, "inside": (*parser).insideLine, "counter": (*parser).counterLine, "counted": (*parser).countedLine,
+		"entered": (*parser).enteredLine, "inside": (*parser).insideLine, "counter": (*parser).counterLine, "counted": (*parser).countedLine, "values": (*parser).valuesLine,
 		"marks": (*parser).checkpointsLine, "mark": (*parser).checkpointLine,
 		"part": (*parser).partLine, ":": (*parser).symbolsLine,
 	}

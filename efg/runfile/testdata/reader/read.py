@@ -16,7 +16,7 @@ from groups import Body, Group, Predictions, Words, calls, definitions, derived,
 from statistics_block import statistics, visits_of
 from statistics_code import coded_statistics
 
-META, STRINGS, SITES, GROUPS, STATISTICS, INDEX, PART, TRACE, EVENTS, TIMES, INDEX_TABLES, COUNTERS, STATISTICS_CODE = range(1, 14)
+META, STRINGS, SITES, GROUPS, STATISTICS, INDEX, PART, TRACE, EVENTS, TIMES, INDEX_TABLES, COUNTERS, STATISTICS_CODE, VALUES = range(1, 15)
 SITE, MODULE = 9, 10
 
 
@@ -25,7 +25,7 @@ class File:
         self.data, self.forms = data, forms
         need(data[:8] == b"\x89EFG\r\n\x1a\n", "not a run file")
         self.version, features = struct.unpack("<LL", data[8:16])
-        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~524257 == 0, "version or features")
+        need((self.version == 2) == (features == 0) and self.version in (2, 3) and features & ~1048545 == 0, "version or features")
         self.in_call = features & 1
         self.timed = features >> 5 & 1
         self.early = features >> 6 & 1
@@ -130,7 +130,7 @@ class File:
         need(len(self.counters) == (len(self.times) if self.counted else 0), "number of blocks of counters")
         self.traces, first = [], 0
         for kind, data in self.blocks:
-            if kind in (TRACE, TIMES):
+            if kind in (TRACE, TIMES, VALUES):
                 first += ix.take(12)
                 self.traces.append((first, ix.take(13), data))
         self.hashes = ix.all(14)
@@ -383,11 +383,35 @@ class Times:
 
     def node(self, block, events):
         gaps = [self.interval(block, 5) for _ in range(events)]
-        return zip(gaps, [self.interval(block, 6) for _ in range(events)])
+        durations = [self.interval(block, 6) for _ in range(events)]
+        return zip(gaps, durations, self.values(block, events))
+
+    def values(self, block, events):
+        return [[]] * events
 
     def interval(self, block, column):
         stored = block.take(column)
         return numbered(stored - 1, self.error, self.bound, self.known) if stored else block.take(7)
+
+
+class Values(Times):
+    """The intervals in a block of kind VALUES, and what the counters counted."""
+
+    def head(self, block):
+        self.counters = block.take(9)
+        return super().head(block)
+
+    def pass_over(self, block, nodes, events, early):
+        super().pass_over(block, nodes, events, early)
+        self.values(block, events)
+
+    def values(self, block, events):
+        columns = [[self.value(block, 10 + 2 * c) for _ in range(events)] for c in range(self.counters)]
+        return [[column[i] for column in columns] for i in range(events)]
+
+    def value(self, block, column):
+        stored = block.take(column)
+        return "%d/%d" % (block.take(column + 1), stored - 1) if stored else "-"
 
 
 class Trace:
@@ -406,7 +430,7 @@ class Trace:
 
     def node(self, block, events):
         codes = [(code(block, 4), code(block, 5)) for _ in range(events)]
-        return iter([[interval_of(c, self.values, self.parts) for c in pair] for pair in codes])
+        return iter([[interval_of(c, self.values, self.parts) for c in pair] + [[]] for pair in codes])
 
 
 def untimed(f, number):
@@ -424,7 +448,7 @@ def show_trace(f, number, nodes, events, out):
         if not first <= number < first + count:
             continue
         kind = data[0] & 127 if data[0] & 128 else data[0]
-        block, form = Block(data, kind), Times() if kind == TIMES else Trace()
+        block, form = Block(data, kind), {TIMES: Times, VALUES: Values, TRACE: Trace}[kind]()
         for at in range(first, number):
             stored = block.take(0)
             if stored:
@@ -435,17 +459,17 @@ def show_trace(f, number, nodes, events, out):
         begin, now = form.head(block)
         part = events[: len(events) if count > 1 else block.left(form.gap)]
         events = events[len(part) :]
-        early = kind == TIMES and not events and untimed(f, number) > 0 and (count > 1 or block.left(8))
+        early = kind != TRACE and not events and untimed(f, number) > 0 and (count > 1 or block.left(8))
         intervals = {}
         for n in order:
             if early:
                 need(form.early_visits(block) == part.count(n), "visits of a node")
             intervals[n] = form.node(block, part.count(n))
         for n in part:
-            gap, duration = next(intervals[n])
+            gap, duration, values = next(intervals[n])
             start = now + gap
             now = start + duration
-            out.write("%d to %d\n" % (begin + start, begin + now))
+            out.write(" ".join(["%d to %d" % (begin + start, begin + now)] + values) + "\n")
 
 
 def tally_bin(v):
