@@ -77,6 +77,9 @@ func assemble(blocks []blockContent) []byte {
 	if slices.ContainsFunc(blocks, func(b blockContent) bool { return b.kind == blockCounters }) {
 		features |= featureCounters
 	}
+	if slices.ContainsFunc(blocks, func(b blockContent) bool { return b.kind == blockValues }) {
+		features |= featureTimes | featureSteps | featureValues
+	}
 	b := appendHeader(nil, features)
 	last := &blocks[len(blocks)-1]
 	index, first := slices.Clone(last.cols), 0
@@ -108,8 +111,12 @@ func assemble(blocks []blockContent) []byte {
 // FuzzRunFile puts a changed column into an otherwise valid file, with correct checksums: the
 // reader and the validator return an error or accept it, and never panic. What the validator
 // accepts must be readable, and writing it again must yield a valid file.
-func FuzzRunFile(f *testing.F) {
-	blocks := sampleBlocks(f)
+func FuzzRunFile(f *testing.F) { fuzzColumns(f, sampleBlocks(f)) }
+
+// FuzzValues does that with what counters counted at each event.
+func FuzzValues(f *testing.F) { fuzzColumns(f, valuedBlocks(f)) }
+
+func fuzzColumns(f *testing.F, blocks []blockContent) {
 	for i, b := range blocks {
 		for k, vals := range b.cols {
 			var content []byte
@@ -185,12 +192,14 @@ func FuzzRunFileBytes(f *testing.F) {
 
 // An assembled file is the one that the writer makes.
 func TestAssembledFileIsValid(t *testing.T) {
-	data := assemble(sampleBlocks(t))
-	r, err := NewRun(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := Validate(r); err != nil {
-		t.Error(err)
+	for _, blocks := range [][]blockContent{sampleBlocks(t), valuedBlocks(t)} {
+		data := assemble(blocks)
+		r, err := NewRun(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Validate(r); err != nil {
+			t.Error(err)
+		}
 	}
 }

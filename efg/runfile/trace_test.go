@@ -12,7 +12,7 @@ import (
 
 // traced gives a stream known times, and returns when each event started and ended by the clock
 // reconstructed from the codes.
-func traced(t *testing.T, rng *rand.Rand, s *efg.Stream, defs []efg.Def) (times [][2]uint64) {
+func traced(t testing.TB, rng *rand.Rand, s *efg.Stream, defs []efg.Def) (times [][2]uint64) {
 	t.Helper()
 	s.Trace = &efg.Trace{Error: 500, Bound: 1000, Begin: rng.Uint64() >> 20}
 	q, err := efg.NewTimeQuantizer(s.Trace.Error, s.Trace.Bound)
@@ -41,7 +41,7 @@ func traced(t *testing.T, rng *rand.Rand, s *efg.Stream, defs []efg.Def) (times 
 }
 
 // endTimes takes the times of all but the first n events of a stream away.
-func endTimes(t *testing.T, s *efg.Stream, defs []efg.Def, n uint64) {
+func endTimes(t testing.TB, s *efg.Stream, defs []efg.Def, n uint64) {
 	t.Helper()
 	visits := make([]uint64, len(s.Nodes))
 	w := s.Walk(defs)

@@ -15,7 +15,7 @@ import (
 
 // valued gives the events of a stream that has times the values of so many counters, some of which did not count each event, and the
 // nodes their sums. It returns the values of each event.
-func valued(t *testing.T, rng *rand.Rand, s *efg.Stream, defs []efg.Def, counters int) (values [][]efg.CounterValue) {
+func valued(t testing.TB, rng *rand.Rand, s *efg.Stream, defs []efg.Def, counters int) (values [][]efg.CounterValue) {
 	t.Helper()
 	s.Trace.Counters = counters
 	for w := s.Walk(defs); w.Next(); {
@@ -57,9 +57,7 @@ func valuedProcs(t *testing.T, seed int64, events int) (procs []*efg.Process, me
 		}
 		p := &efg.Process{Rank: rank, Size: 5, Defs: defs}
 		for _, name := range meta.Counters {
-			c := efg.ParseCounter(name)
-			c.State = efg.CounterRead
-			p.Counters = append(p.Counters, c)
+			p.Counters = append(p.Counters, counterOf(name))
 		}
 		traced(t, rng, s, defs)
 		if rank == 4 {
@@ -76,6 +74,12 @@ func valuedProcs(t *testing.T, seed int64, events int) (procs []*efg.Process, me
 		procs, values = append(procs, p), append(values, of)
 	}
 	return procs, meta, values
+}
+
+func counterOf(name string) efg.Counter {
+	c := efg.ParseCounter(name)
+	c.State = efg.CounterRead
+	return c
 }
 
 func checkValuesFrom(t *testing.T, s *efg.Stream, defs []efg.Def, from uint64, want [][]efg.CounterValue) {
@@ -183,13 +187,27 @@ func TestValuesContradictSums(t *testing.T) {
 	}
 }
 
+// valuedBlocks returns the contents of the blocks of a file with values, the index last.
+func valuedBlocks(tb testing.TB) []blockContent {
+	tb.Helper()
+	rng := rand.New(rand.NewSource(6))
+	procs := []*efg.Process{sampleProcess(0), sampleProcess(1)}
+	meta := sampleMeta(procs[0])
+	meta.Time, meta.Counters = "trace", []string{"instructions", "task-clock ns", "page-faults"}
+	for _, p := range procs {
+		for _, name := range meta.Counters {
+			p.Counters = append(p.Counters, counterOf(name))
+		}
+		s := &p.Streams[0]
+		traced(tb, rng, s, p.Defs)
+		valued(tb, rng, s, p.Defs, len(meta.Counters))
+	}
+	return blocksOf(tb, encode(tb, procs, meta))
+}
+
 // Blocks that say something else about the counters than the file are refused, whatever is in them.
 func TestBrokenValues(t *testing.T) {
-	procs, meta, _ := valuedProcs(t, 5, 300)
-	for i, p := range procs {
-		procs[i] = &efg.Process{Rank: p.Rank, Size: p.Size, Defs: p.Defs, Counters: p.Counters, Streams: p.Streams}
-	}
-	blocks := blocksOf(t, encode(t, procs, meta))
+	blocks := valuedBlocks(t)
 	for column := valuesCounters; column < valuesSets+3*valuesEach; column++ {
 		for _, change := range []func(v []uint64) []uint64{
 			func(v []uint64) []uint64 { return v[:len(v)-1] },
