@@ -19,9 +19,8 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	if ok {
 		b = strconv.AppendInt(append(b, `,"t0":`...), start, 10)
 		b = strconv.AppendInt(append(b, `,"t1":`...), end, 10)
-		b = e.appendCounters(b)
 	}
-	return append(e.node.appendDepth(e.node.appendPMPI(b)), jsonStyle.end...)
+	return append(e.appendCounters(e.node.appendDepth(e.node.appendPMPI(b))), jsonStyle.end...)
 }
 
 // appendCounters appends, in JSON, what was counted at the event, if anything.

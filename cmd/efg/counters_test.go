@@ -25,8 +25,14 @@ const counting = "page-faults,task-clock,context-switches,max-rss"
 // recordCounted records a program with counters, two processes of it.
 func recordCounted(t *testing.T, m mpi, program string, args ...string) (run *runfile.Run, file, out, errOut string, status int) {
 	t.Helper()
+	return recordWith(t, m, nil, program, args...)
+}
+
+// recordWith is recordCounted with other options, too.
+func recordWith(t *testing.T, m mpi, options []string, program string, args ...string) (run *runfile.Run, file, out, errOut string, status int) {
+	t.Helper()
 	file = filepath.Join(t.TempDir(), "counted.efg")
-	command := slices.Concat([]string{"run", "--counters", counting, "-o", file, "--"}, m.launcher, []string{program}, args)
+	command := slices.Concat([]string{"run", "--counters", counting, "-o", file}, options, []string{"--"}, m.launcher, []string{program}, args)
 	out, errOut, status = efgRun(t, nil, command...)
 	run, err := runfile.OpenRun(file)
 	if err != nil {
@@ -109,18 +115,24 @@ func checkFaults(t *testing.T, p *efg.Process, out string, exact bool) {
 	t.Errorf("rank %d: no thread with probes", p.Rank)
 }
 
+// compileCountedFortran compiles a program that touches pages.
+func compileCountedFortran(t *testing.T, m mpi) string {
+	t.Helper()
+	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
+	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+	program := filepath.Join(t.TempDir(), "counted")
+	source := filepath.Join("..", "..", "testdata", "fortran", "counted.f90")
+	if out, err := exec.Command("mpif90."+m.name, "-g", "-o", program, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return program
+}
+
 // Programs in Fortran are counted, too.
 func TestCountersOfFortran(t *testing.T) {
 	for _, m := range mpis {
 		t.Run(m.name, func(t *testing.T) {
-			t.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
-			t.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
-			program := filepath.Join(t.TempDir(), "counted")
-			source := filepath.Join("..", "..", "testdata", "fortran", "counted.f90")
-			if out, err := exec.Command("mpif90."+m.name, "-g", "-o", program, source).CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
-			run, _, _, errOut, status := recordCounted(t, m, program)
+			run, _, _, errOut, status := recordCounted(t, m, compileCountedFortran(t, m))
 			if status != 0 {
 				t.Fatal(errOut)
 			}

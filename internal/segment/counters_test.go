@@ -12,10 +12,19 @@ import (
 // countWith runs testdata/pmu.c and returns what it says that it counted, and its segment.
 func countWith(t *testing.T, counters string, args ...string) ([][2]uint64, *Segment) {
 	t.Helper()
+	return countWithTime(t, "stats", false, counters, args...)
+}
+
+// countWithTime is countWith with times of another kind, and perhaps with what was counted at each event.
+func countWithTime(t *testing.T, time string, values bool, counters string, args ...string) ([][2]uint64, *Segment) {
+	t.Helper()
 	exe := build(t, "pmu", "-O2", "-Itestdata", "-include", "pmu.h", "-Wl,--wrap=syscall")
 	dir := t.TempDir()
 	cmd := exec.Command(exe, args...)
-	cmd.Env = []string{"EFG_DIR=" + dir, "EFG_TIME=stats", "EFG_COUNTERS=" + counters}
+	cmd.Env = []string{"EFG_DIR=" + dir, "EFG_TIME=" + time, "EFG_COUNTERS=" + counters}
+	if values {
+		cmd.Env = append(cmd.Env, "EFG_COUNTER_VALUES=1")
+	}
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%v: %s", err, err.(*exec.ExitError).Stderr)

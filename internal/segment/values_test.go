@@ -1,0 +1,109 @@
+package segment
+
+import (
+	"testing"
+
+	"github.com/efg-tools/efg/efg"
+)
+
+// valuesOf sums up what each counter counted at each event of the only stream, and demands of each node that its sums are those of its
+// events.
+func valuesOf(t *testing.T, s *Segment) []efg.NodeCounter {
+	t.Helper()
+	st := &s.Process.Streams[0]
+	if node, err := efg.CheckTimes(st); err != nil {
+		t.Fatalf("node %d: %v", node, err)
+	}
+	if node, err := efg.CheckValues(st); err != nil {
+		t.Fatalf("node %d: %v", node, err)
+	}
+	sums := make([]efg.NodeCounter, len(s.Process.Counters))
+	for i := range st.Nodes {
+		for k := range st.Nodes[i].Times.Values {
+			it := st.Nodes[i].Times.Values[k].Iter()
+			for v, ok := it.Next(); ok; v, ok = it.Next() {
+				if v.Counted {
+					sums[k].Count++
+					sums[k].Call.Sum += v.Call
+					sums[k].Before.Sum += v.Before
+				}
+			}
+		}
+	}
+	return sums
+}
+
+// Each event has what the program itself counted, whatever the kernel does meanwhile, and the nodes have its sums.
+func TestValuesOfHardware(t *testing.T) {
+	for _, mode := range []string{"", "few", "limited"} {
+		for _, time := range []string{"trace=0", "trace=500", "trace=500,100000000"} {
+			want, s := countWithTime(t, time, true, twoEvents, "20000", mode)
+			if got := s.Process.Streams[0].Trace.Counters; got != 2 {
+				t.Fatalf("%q: values of %d counters", mode, got)
+			}
+			checkTallies(t, s, 20000, want)
+			for k, sums := range valuesOf(t, s) {
+				if sums.Count != 20000 || sums.Call.Sum != want[k][0] || sums.Before.Sum != want[k][1] {
+					t.Errorf("%q: counter %d: values of %d events, %d in calls, %d before; want %d", mode, k, sums.Count, sums.Call.Sum, sums.Before.Sum, want[k])
+				}
+			}
+		}
+	}
+}
+
+// Events have values of the counters that could be read, and of no others.
+func TestValuesNotCounted(t *testing.T) {
+	for _, mode := range []string{"refused", "slow"} {
+		_, s := countWithTime(t, "trace=0", true, twoEvents+",task-clock:ns:257:0", "1000", mode)
+		for k, sums := range valuesOf(t, s) {
+			if want := []uint64{0, 0, 1000}[k]; sums.Count != want {
+				t.Errorf("%s: counter %d has values of %d events, not %d", mode, k, sums.Count, want)
+			}
+		}
+	}
+	_, s := countWithTime(t, "trace=0", true, bothFaults, "5000", "closed")
+	want := uint64(2500)
+	if s.Process.Counters[0].State == efg.CounterFailed {
+		want = 0 // perf events are not allowed here
+	}
+	if sums := valuesOf(t, s); sums[0].Count != want || sums[1].Count != 5000 {
+		t.Errorf("values of %d and %d events", sums[0].Count, sums[1].Count)
+	}
+}
+
+// Values end with the times, when these and the values have taken their budget; sums are of all events.
+func TestValuesEndWithTheTimes(t *testing.T) {
+	counters := twoEvents
+	for range 3 {
+		counters += "," + twoEvents
+	}
+	for _, budget := range []string{"64", "192", "1000", "5000", "50000"} {
+		want, s := countWithTime(t, "trace=0,"+budget, true, counters, "5000")
+		checkTallies(t, s, 5000, want)
+		timed := s.Process.Streams[0].TimedEvents()
+		if timed == 5000 || (timed == 0) != (budget == "64") {
+			t.Errorf("budget of %s bytes: times of %d events", budget, timed)
+		}
+		for k, sums := range valuesOf(t, s) {
+			if sums.Count != timed {
+				t.Errorf("budget of %s bytes: counter %d has values of %d events, times are of %d", budget, k, sums.Count, timed)
+			}
+		}
+	}
+}
+
+// Without times of each event, without counters, or if they were not requested, there are no values.
+func TestNoValues(t *testing.T) {
+	for _, c := range []struct {
+		time, counters string
+		values         bool
+	}{{"trace=0", twoEvents, false}, {"stats", twoEvents, true}, {"trace=0", "", true}} {
+		_, s := countWithTime(t, c.time, c.values, c.counters, "1000")
+		if trace := s.Process.Streams[0].Trace; trace != nil && trace.Counters != 0 {
+			t.Errorf("%+v: values of %d counters", c, trace.Counters)
+		}
+		if node, err := efg.CheckTimes(&s.Process.Streams[0]); err != nil {
+			t.Errorf("%+v: node %d: %v", c, node, err)
+		}
+	}
+}
