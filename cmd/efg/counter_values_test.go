@@ -2,6 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -158,6 +162,64 @@ func TestCounterValuesInside(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Metrics in OTF2 have the values of each call.
+func TestCounterValuesInTimelines(t *testing.T) {
+	for _, m := range mpis {
+		t.Run(m.name, func(t *testing.T) {
+			_, file, _, errOut, status := recordWith(t, m, []string{"--counter-values", "--time", "trace=exact"}, compileMPI(t, m, "../../../testdata/c/counted.c"))
+			if status != 0 {
+				t.Fatal(errOut)
+			}
+			var want []string // at the start and the end of each call of rank 0
+			sums := map[string]uint64{}
+			for _, c := range reconstructed(t, file) {
+				if c.Rank != 0 || c.Thread != 0 {
+					continue
+				}
+				for _, end := range []bool{false, true} {
+					var values []string
+					for _, name := range strings.Split(counting, ",") {
+						if v := c.Counters[name]; end {
+							sums[name] += v.Call
+						} else {
+							sums[name] += v.Before
+						}
+						values = append(values, fmt.Sprint(sums[name]))
+					}
+					want = append(want, strings.Join(values, " "))
+				}
+			}
+			dir := filepath.Join(t.TempDir(), "otf2")
+			if _, errOut, status := efgRun(t, nil, "export", file, "--format", "otf2", "-o", dir); status != 0 {
+				t.Fatal(errOut)
+			}
+			if got := metricsOf(t, dir, "0"); !slices.Equal(got, want) {
+				t.Errorf("metrics %q\nwant    %q", got, want)
+			}
+		})
+	}
+}
+
+// metricsOf are the values of each record of metrics of a location.
+func metricsOf(t *testing.T, dir, location string) (list []string) {
+	t.Helper()
+	out, err := exec.Command("otf2-print", filepath.Join(dir, "traces.otf2")).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	value := regexp.MustCompile(`UINT64; (\d+)\)`)
+	for line := range strings.Lines(string(out)) {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == "METRIC" && f[1] == location {
+			var values []string
+			for _, v := range value.FindAllStringSubmatch(line, -1) {
+				values = append(values, v[1])
+			}
+			list = append(list, strings.Join(values, " "))
+		}
+	}
+	return list
 }
 
 // Without the option nothing of each call is recorded.

@@ -211,36 +211,42 @@ func TestCountersUnknown(t *testing.T) {
 // Timelines in other formats have what was counted, up to the sums of all calls and of what is before them.
 func TestCountersInTimelines(t *testing.T) {
 	for _, m := range mpis {
-		t.Run(m.name, func(t *testing.T) {
-			_, file, _, errOut, status := recordCounted(t, m, compileMPI(t, m, "../../../testdata/c/callbacks.c"))
-			if status != 0 {
-				t.Fatal(errOut)
-			}
-			rows, errOut, status := efgRun(t, nil, "sql", file, "select rank, counter, sum(calls)+sum(before) from counters where thread = 0 group by rank, counter", "--format", "csv")
-			if status != 0 {
-				t.Fatal(errOut)
-			}
-			want := map[string]string{}
-			for line := range strings.Lines(rows) {
-				f := strings.Split(strings.TrimSpace(line), ",")
-				want[f[0]+" "+f[1]] = f[2]
-			}
-			delete(want, "rank counter")
-			dir := t.TempDir()
-			for format, read := range map[string]func(t *testing.T, name string) map[string]string{"otf2": lastMetrics, "chrome": lastCounters} {
-				name := filepath.Join(dir, "a."+format)
-				if _, errOut, status := efgRun(t, nil, "export", file, "--format", format, "-o", name); status != 0 {
-					t.Fatal(errOut)
-				}
-				got := read(t, name)
-				for key, sum := range want {
-					if got[key] != sum && (sum != "0" || format != "chrome") { // which has no track then
-						t.Errorf("%s: %s is %s at last, want %s", format, key, got[key], sum)
-					}
-				}
-			}
-		})
+		for _, options := range [][]string{nil, {"--counter-values"}} {
+			checkTimelines(t, m, options)
+		}
 	}
+}
+
+func checkTimelines(t *testing.T, m mpi, options []string) {
+	t.Run(m.name+strings.Join(options, " "), func(t *testing.T) {
+		_, file, _, errOut, status := recordWith(t, m, options, compileMPI(t, m, "../../../testdata/c/callbacks.c"))
+		if status != 0 {
+			t.Fatal(errOut)
+		}
+		rows, errOut, status := efgRun(t, nil, "sql", file, "select rank, counter, sum(calls)+sum(before) from counters where thread = 0 group by rank, counter", "--format", "csv")
+		if status != 0 {
+			t.Fatal(errOut)
+		}
+		want := map[string]string{}
+		for line := range strings.Lines(rows) {
+			f := strings.Split(strings.TrimSpace(line), ",")
+			want[f[0]+" "+f[1]] = f[2]
+		}
+		delete(want, "rank counter")
+		dir := t.TempDir()
+		for format, read := range map[string]func(t *testing.T, name string) map[string]string{"otf2": lastMetrics, "chrome": lastCounters} {
+			name := filepath.Join(dir, "a."+format)
+			if _, errOut, status := efgRun(t, nil, "export", file, "--format", format, "-o", name); status != 0 {
+				t.Fatal(errOut)
+			}
+			got := read(t, name)
+			for key, sum := range want {
+				if got[key] != sum && (sum != "0" || format != "chrome") { // which has no track then
+					t.Errorf("%s: %s is %s at last, want %s", format, key, got[key], sum)
+				}
+			}
+		}
+	})
 }
 
 // lastMetrics are the last values of metrics in an OTF2 archive, by "location name": the first location of a rank of a

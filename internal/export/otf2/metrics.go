@@ -5,6 +5,7 @@ import (
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/analysis/counted"
+	"github.com/efg-tools/efg/reconstruct"
 )
 
 // Records of metrics, by their numbers in OTF2.
@@ -17,19 +18,26 @@ const (
 // metrics are what was counted in calls (efg run --counters): a class for each set of counters that
 // processes have read.
 type metrics struct {
-	members []efg.Counter
+	members []member
 	classes [][]int // numbers of members
 }
 
-// add returns the number of the class of some counters.
-func (m *metrics) add(d *definitions, list []efg.Counter) uint32 {
+// member is a counter; each: each call has its own value.
+type member struct {
+	efg.Counter
+	each bool
+}
+
+// add returns the number of the class of the counters of a thread.
+func (m *metrics) add(d *definitions, of *counted.Shares) uint32 {
 	var class []int
-	for _, c := range list {
+	for _, counter := range of.Counters {
+		c := member{counter, of.Each}
 		at := slices.Index(m.members, c)
 		if at < 0 {
 			at = len(m.members)
 			m.members = append(m.members, c)
-			for _, s := range []string{c.Name, metricText(c), metricUnit(c)} {
+			for _, s := range []string{c.Name, metricText(c), metricUnit(c.Counter)} {
 				d.text(s)
 			}
 		}
@@ -45,8 +53,11 @@ func (m *metrics) add(d *definitions, list []efg.Counter) uint32 {
 }
 
 // metricText says where the values come from.
-func metricText(c efg.Counter) string {
+func metricText(c member) string {
 	text := "each call has the mean of its node"
+	if c.each {
+		text = "counted at each call"
+	}
 	if c.State&efg.CounterMultiplexed != 0 {
 		text += "; multiplexed: counted only a part of the time"
 	}
@@ -67,7 +78,7 @@ func (m *metrics) write(w *definitionWriter) {
 	for i, c := range m.members {
 		w.add(defMetricMember, func(b []byte) []byte {
 			b = u32(u32(u32(b, uint32(i)), w.text(c.Name)), w.text(metricText(c)))
-			return u32(i64(append(b, other, accumulatedStart, typeUint64, decimal), 0), w.text(metricUnit(c)))
+			return u32(i64(append(b, other, accumulatedStart, typeUint64, decimal), 0), w.text(metricUnit(c.Counter)))
 		})
 	}
 	for i, class := range m.classes {
@@ -91,30 +102,30 @@ type threadMetrics struct {
 func (a *archive) newThreadMetrics(p *efg.Process, stream int) threadMetrics {
 	m := threadMetrics{shares: counted.NewShares(p, stream)}
 	if m.shares != nil {
-		m.class = a.defs.metrics.add(a.defs, m.shares.Counters)
+		m.class = a.defs.metrics.add(a.defs, m.shares)
 	}
 	return m
 }
 
 // countStart and countEnd write what has been counted in the thread up to the start, or the end, of the call at
-// hand, of a node. Calls inside others are not counted themselves.
-func (t *threadWriter) countStart(node, depth int) {
-	if t.metrics.shares != nil && depth == 0 {
-		t.atStart(t.metric(t.metrics.shares.Enter(node)), nil)
+// hand. Calls inside others are not counted themselves.
+func (t *threadWriter) countStart(e *reconstruct.Event) {
+	if t.metrics.shares != nil && e.Depth() == 0 {
+		t.atStart(t.metric(t.metrics.shares.Enter(e.Node(), e.Counters())), nil)
 	}
 }
 
-func (t *threadWriter) countEnd(node, depth int) {
-	if t.metrics.shares != nil && depth == 0 {
-		t.atEnd(t.metric(t.metrics.shares.Leave(node)), nil)
+func (t *threadWriter) countEnd(e *reconstruct.Event) {
+	if t.metrics.shares != nil && e.Depth() == 0 {
+		t.atEnd(t.metric(t.metrics.shares.Leave(e.Node(), e.Counters())), nil)
 	}
 }
 
 // count adds the call at hand to what is written next.
-func (t *threadWriter) count(node, depth int) {
-	if t.metrics.shares != nil && depth == 0 {
-		t.metrics.shares.Enter(node)
-		t.metrics.shares.Leave(node)
+func (t *threadWriter) count(e *reconstruct.Event) {
+	if t.metrics.shares != nil && e.Depth() == 0 {
+		t.metrics.shares.Enter(e.Node(), e.Counters())
+		t.metrics.shares.Leave(e.Node(), e.Counters())
 	}
 }
 

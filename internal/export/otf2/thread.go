@@ -96,11 +96,11 @@ func (t *threadWriter) call() {
 	t.messages, t.joined = 0, 0
 	if x.action == opens || x.action == closes {
 		t.annotation(e, x)
-		t.count(e.Node(), e.Depth())
+		t.count(e)
 		return
 	}
 	t.beginCall(e.Depth())
-	t.countStart(e.Node(), e.Depth())
+	t.countStart(e)
 	t.atStart(reference(t.b[:0], eventEnter, x.region), t.arguments(e, x))
 	t.act(e, x)
 	if x.makes != 0 && x.action != joins {
@@ -115,7 +115,7 @@ func (t *threadWriter) call() {
 	if x.frees {
 		t.free(e, x)
 	}
-	t.countEnd(e.Node(), e.Depth())
+	t.countEnd(e)
 	t.atEnd(reference(t.b[:0], eventLeave, x.region), t.results(e))
 	t.endCall(e.Depth())
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/efg-tools/efg/efg"
 	"github.com/efg-tools/efg/internal/analysis/counted"
+	"github.com/efg-tools/efg/reconstruct"
 )
 
 // Counter is something that is counted on a track.
@@ -41,16 +42,16 @@ func newCounts(p *efg.Process, stream int) counts {
 	return c
 }
 
-// enter goes to the start of a call of a node, leave to its end.
-func (c *counts) enter(node int) {
+// enter goes to the start of a call, leave to its end.
+func (c *counts) enter(e *reconstruct.Event) {
 	if c.shares != nil {
-		c.before = append(c.before[:0], c.shares.Enter(node)...)
+		c.before = append(c.before[:0], c.shares.Enter(e.Node(), e.Counters())...)
 	}
 }
 
-func (c *counts) leave(node int) {
+func (c *counts) leave(e *reconstruct.Event) {
 	if c.shares != nil {
-		c.now = append(c.now[:0], c.shares.Leave(node)...)
+		c.now = append(c.now[:0], c.shares.Leave(e.Node(), e.Counters())...)
 	}
 }
 

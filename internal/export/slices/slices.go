@@ -287,11 +287,11 @@ func (w *writer) event(e *reconstruct.Event, start, end int64, _ bool) error {
 		return w.inside(e, call, start, end)
 	}
 	w.last = end
-	w.counts.enter(e.Node())
+	w.counts.enter(e)
 	if err := w.outermost(e, call, start, end); err != nil {
 		return err
 	}
-	w.counts.leave(e.Node())
+	w.counts.leave(e)
 	if w.group.Calls > 0 {
 		return nil
 	}
