@@ -1,6 +1,9 @@
 package segment
 
 import (
+	"errors"
+	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/efg-tools/efg/efg"
@@ -42,6 +45,7 @@ func TestValuesOfHardware(t *testing.T) {
 				t.Fatalf("%q: values of %d counters", mode, got)
 			}
 			checkTallies(t, s, 20000, want)
+			checkEach(t, s, false)
 			for k, sums := range valuesOf(t, s) {
 				if sums.Count != 20000 || sums.Call.Sum != want[k][0] || sums.Before.Sum != want[k][1] {
 					t.Errorf("%q: counter %d: values of %d events, %d in calls, %d before; want %d", mode, k, sums.Count, sums.Call.Sum, sums.Before.Sum, want[k])
@@ -104,6 +108,76 @@ func TestNoValues(t *testing.T) {
 		}
 		if node, err := efg.CheckTimes(&s.Process.Streams[0]); err != nil {
 			t.Errorf("%+v: node %d: %v", c, node, err)
+		}
+	}
+}
+
+// checkEach demands that the events of testdata/pmu.c, perhaps with the mode "small", have what was counted at each of them.
+func checkEach(t *testing.T, s *Segment, small bool) {
+	t.Helper()
+	st := &s.Process.Streams[0]
+	if node, err := efg.CheckTimes(st); err != nil {
+		t.Fatalf("node %d: %v", node, err)
+	}
+	c, err := st.ClockFrom(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := st.Walk(nil)
+	for k := range st.TimedEvents() {
+		if !w.Next() {
+			t.Fatal(w.Err())
+		}
+		if _, _, err := c.Next(uint32(w.Node())); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range c.Values() {
+			n := uint64(i)
+			want := efg.CounterValue{Before: (k*7919 + n) % 1000, Call: k*31%77 + n, Counted: true}
+			if k%50 == 3 && !small {
+				want.Before *= 1_000_000_007
+			}
+			if v != want {
+				t.Fatalf("event %d of %d: counter %d: %+v, want %+v", k, st.Events, i, v, want)
+			}
+		}
+	}
+}
+
+// A reader finds all values of the events that are published: while the recorder continues, and when it was killed anywhere.
+func TestValuesUntilKilled(t *testing.T) {
+	exe := build(t, "pmu", "-O2", "-Itestdata", "-include", "pmu.h", "-Wl,--wrap=syscall")
+	for round := range uint64(6) {
+		dir := t.TempDir()
+		cmd := exec.Command(exe, "2000000000", "small")
+		cmd.Env = []string{"EFG_DIR=" + dir, "EFG_TIME=trace=0", "EFG_COUNTER_VALUES=1", "EFG_COUNTERS=" + twoEvents}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for events := uint64(0); events < 1+20_000*round; {
+			files, _ := filepath.Glob(filepath.Join(dir, "*.seg"))
+			if len(files) == 0 {
+				continue
+			}
+			s, err := ReadFile(files[0])
+			if errors.Is(err, ErrNotSegment) {
+				continue
+			}
+			if err != nil {
+				cmd.Process.Kill()
+				t.Fatal(err)
+			}
+			if len(s.Process.Streams) > 0 && s.Process.Streams[0].Events > 0 {
+				events = s.Process.Streams[0].Events
+				checkEach(t, s, true)
+			}
+		}
+		cmd.Process.Kill()
+		cmd.Wait()
+		s := onlySegment(t, dir)
+		checkEach(t, s, true)
+		if node, err := efg.CheckValues(&s.Process.Streams[0]); err != nil {
+			t.Errorf("node %d: %v", node, err)
 		}
 	}
 }
