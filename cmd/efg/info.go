@@ -188,6 +188,9 @@ func (s *infoWriter) recorded() string {
 	}
 	if len(s.Counters) > 0 {
 		text += ", counters: " + strings.Join(s.Counters, ", ")
+		if s.CounterValues {
+			text += ", with values of each call"
+		}
 	}
 	return text
 }

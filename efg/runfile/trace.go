@@ -14,8 +14,8 @@ import (
 // or, if these have many events, of one stream from one checkpoint to the next. (Trace blocks
 // are what earlier versions wrote in their place: trace_old.go.)
 
-// sharedTrace is the maximum number of events of the ranks of a batch that share a block.
-const sharedTrace = 1 << 18
+// sharedTrace is the maximum number of events of the ranks of a batch that share a block. Tests change it.
+var sharedTrace uint64 = 1 << 18
 
 // Columns of a times block.
 const (

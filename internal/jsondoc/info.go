@@ -31,10 +31,12 @@ type Info struct {
 	Buffers  bool      `json:"buffers"`
 	CallPath int       `json:"callPath,omitempty"` // most calls of a path; 0: none are recorded
 	Counters []string  `json:"counters,omitempty"`
-	Energy   *Energy   `json:"energy,omitempty"`
-	Programs []string  `json:"programs"`
-	MPI      []string  `json:"mpi"`
-	Hosts    []string  `json:"hosts"`
+	// CounterValues: what the counters counted at each call is recorded.
+	CounterValues bool     `json:"counterValues,omitempty"`
+	Energy        *Energy  `json:"energy,omitempty"`
+	Programs      []string `json:"programs"`
+	MPI           []string `json:"mpi"`
+	Hosts         []string `json:"hosts"`
 	// Processors are how many each host had for the command.
 	Processors []Processors `json:"processors,omitempty"`
 	Processes  int          `json:"processes"`
@@ -141,7 +143,7 @@ func NewInfo(path string, r *runfile.Run, all bool, most int) (*Info, error) {
 		Polls: m.Polls, Queries: m.Queries, Buffers: m.Buffers, CallPath: m.CallPath, Processes: len(r.Procs), Missing: missing(r),
 		Streams: []Stream{},
 	}
-	s.Energy = NewEnergy(m)
+	s.Energy, s.CounterValues = NewEnergy(m), r.HasCounterValues()
 	for _, p := range m.ProcessorsOf() {
 		s.Processors = append(s.Processors, Processors{printable.Line(p.Host), p.Count})
 	}

@@ -181,3 +181,20 @@ func TestValuesUntilKilled(t *testing.T) {
 		}
 	}
 }
+
+// FuzzValues reads chunks of any content: each event that is found is complete.
+func FuzzValues(f *testing.F) {
+	f.Add([]byte{0x11, 5, 7, 3, 0x11, 1, 2, 0x21, 3, 0, 4, 0x11, 6, 8, 0, 0x11}, uint8(2))
+	f.Fuzz(func(t *testing.T, chunk []byte, counters uint8) {
+		out := &efg.Times{Values: make([]efg.CounterValues, counters%(MaxCounters+1))}
+		addEvents(out, chunk)
+		if out.Gap.Len() != out.Dur.Len() {
+			t.Errorf("%d gaps, %d durations", out.Gap.Len(), out.Dur.Len())
+		}
+		for i := range out.Values {
+			if out.Values[i].Len() != out.Gap.Len() {
+				t.Errorf("counter %d: values of %d events of %d", i, out.Values[i].Len(), out.Gap.Len())
+			}
+		}
+	})
+}
