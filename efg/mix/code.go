@@ -4,6 +4,7 @@ package mix
 type encoder struct {
 	low, high uint32
 	out       []byte
+	to        *Stream // nil: nobody reads the code while it is made
 }
 
 // split is the last number of the part of low to high that stands for a 1.
@@ -20,6 +21,9 @@ func (e *encoder) bit(p uint32, b bool) {
 	}
 	for (e.low^e.high)>>24 == 0 {
 		e.out = append(e.out, byte(e.high>>24))
+		if e.to != nil && len(e.out)%streamPiece == 0 {
+			e.to.set(e.out)
+		}
 		e.low <<= 8
 		e.high = e.high<<8 | 0xff
 	}
@@ -41,6 +45,10 @@ func (e *encoder) finish() []byte {
 			break
 		}
 	}
+	if e.to != nil {
+		e.to.set(e.out)
+		e.to.End()
+	}
 	return e.out
 }
 
@@ -48,10 +56,13 @@ type decoder struct {
 	low, high, at uint32
 	code          []byte
 	overrun       int
+	from          *Stream // nil: code is all there is
+	read          int     // bytes that were taken from it
 }
 
-func newDecoder(code []byte) *decoder {
-	d := &decoder{high: 1<<32 - 1, code: code}
+// newDecoder returns a decoder of the code and of what the stream carries; either may be nil.
+func newDecoder(code []byte, from *Stream) *decoder {
+	d := &decoder{high: 1<<32 - 1, code: code, from: from}
 	for range 4 {
 		d.at = d.at<<8 | uint32(d.next())
 	}
@@ -60,6 +71,10 @@ func newDecoder(code []byte) *decoder {
 
 // next is the next byte of the code; zeros follow it.
 func (d *decoder) next() byte {
+	if len(d.code) == 0 && d.from != nil {
+		d.code = d.from.after(d.read)
+		d.read += len(d.code)
+	}
 	if len(d.code) == 0 {
 		d.overrun++
 		return 0
@@ -67,6 +82,14 @@ func (d *decoder) next() byte {
 	b := d.code[0]
 	d.code = d.code[1:]
 	return b
+}
+
+// rest is the number of bytes of the code that were not read.
+func (d *decoder) rest() int {
+	if d.from == nil {
+		return len(d.code)
+	}
+	return d.from.size() - d.read + len(d.code)
 }
 
 func (d *decoder) bit(p uint32) bool {

@@ -64,7 +64,7 @@ func NewEncoder(tableBits int) *Coder {
 // NewDecoder returns a coder that decodes what an encoder with the same tableBits wrote.
 func NewDecoder(code []byte, tableBits int) *Coder {
 	c := newCoder(tableBits)
-	c.decoder = newDecoder(code)
+	c.decoder = newDecoder(code, nil)
 	return c
 }
 
@@ -134,7 +134,7 @@ func (c *Coder) Finish() []byte { return c.encoder.finish() }
 func (c *Coder) Overrun() bool { return c.decoder != nil && c.decoder.overrun > 8 }
 
 // Rest is the number of bytes of its code that a decoder has not read.
-func (c *Coder) Rest() int { return len(c.decoder.code) }
+func (c *Coder) Rest() int { return c.decoder.rest() }
 
 // Hash mixes values into a context, which is never 0.
 func Hash(values ...uint64) uint64 {
@@ -315,7 +315,19 @@ func (s *State) Encoder() *Coder {
 
 // Decoder returns a decoder, of what such an encoder wrote, that begins with the state.
 func (s *State) Decoder(code []byte) *Coder {
-	return &Coder{learned: s.copy(), decoder: newDecoder(code)}
+	return &Coder{learned: s.copy(), decoder: newDecoder(code, nil)}
+}
+
+// EncoderTo is like Encoder; the stream carries the code.
+func (s *State) EncoderTo(to *Stream) *Coder {
+	c := s.Encoder()
+	c.encoder.to = to
+	return c
+}
+
+// DecoderOf is like Decoder, of what a stream carries: it waits for code that has not been written.
+func (s *State) DecoderOf(from *Stream) *Coder {
+	return &Coder{learned: s.copy(), decoder: newDecoder(nil, from)}
 }
 
 // copy copies what was learned; of a kind, when a coder first changes that.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"math/rand"
+	"slices"
 	"testing"
 )
 
@@ -35,6 +36,48 @@ func script(c *Coder, seed int64) []uint64 {
 		out = append(out, c.Number(Hash(4), n), uint64(bit(c.Bit(Hash(5), n&1 != 0))))
 	}
 	return out
+}
+
+// A decoder can follow an encoder at work, also if that gives up, and finds how much is left.
+func TestStream(t *testing.T) {
+	state := NewEncoder(8).Learned()
+	for seed := range int64(20) {
+		s := NewStream()
+		decoded, rest := make(chan []uint64, 1), make(chan int, 1)
+		go func() {
+			d := state.DecoderOf(s)
+			decoded <- script(d, seed)
+			rest <- d.Rest()
+		}()
+		e := state.EncoderTo(s)
+		want := script(e, seed)
+		if seed%2 == 1 {
+			for range 800 { // the decoder does not want these
+				e.Number(Hash(6), uint64(seed)<<40)
+			}
+		}
+		alone := state.Decoder(e.Finish())
+		if got := <-decoded; !slices.Equal(got, want) {
+			t.Errorf("seed %d: other values came back", seed)
+		}
+		script(alone, seed)
+		if got := <-rest; got != alone.Rest() || (got > 0) != (seed%2 == 1) {
+			t.Errorf("seed %d: %d bytes are left, want %d", seed, got, alone.Rest())
+		}
+	}
+	s := NewStream()
+	overrun := make(chan bool, 1)
+	go func() {
+		d := state.DecoderOf(s)
+		script(d, 1)
+		overrun <- d.Overrun()
+	}()
+	e := state.EncoderTo(s)
+	e.Number(Hash(4), 5)
+	s.End()
+	if !<-overrun {
+		t.Error("the end of the code was not found")
+	}
 }
 
 // What was coded comes back, with tables of any size.

@@ -18,10 +18,11 @@ type eventGroup struct {
 }
 
 // encodeEvents returns the code of an event block of these groups of definitions and graphs, in a file with
-// these features.
-func encodeEvents(groups []eventGroup, features uint32) ([]byte, error) {
+// these features. The stream carries the code while it is made, and has ended afterwards.
+func encodeEvents(groups []eventGroup, features uint32, to *mix.Stream) ([]byte, error) {
+	defer to.End()
 	begin := beginning()
-	e := begin.coder(begin.state.Encoder())
+	e := begin.coder(begin.state.EncoderTo(to))
 	e.setFeatures(features)
 	defer e.c.Close()
 	if err := e.groups(groups); err != nil {
@@ -76,7 +77,11 @@ func (e *eventCoder) member(p eventGroup, m uint64) error {
 // decodeEvents reads what encodeEvents wrote.
 func decodeEvents(code []byte, features uint32) ([]*readGroup, error) {
 	begin := beginning()
-	e := begin.coder(begin.state.Decoder(code))
+	return begin.decode(begin.state.Decoder(code), features)
+}
+
+func (b *eventStart) decode(c *mix.Coder, features uint32) ([]*readGroup, error) {
+	e := b.coder(c)
 	e.setFeatures(features)
 	defer e.c.Close()
 	return e.readGroups()

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"sync"
 
 	"github.com/efg-tools/efg/efg/block"
+	"github.com/efg-tools/efg/efg/mix"
 	"github.com/efg-tools/efg/efg/seq"
 )
 
@@ -162,14 +164,22 @@ func eventBlock(groups []*openGroup, lists [][]int, features uint32) decodedEven
 
 var errNotSame = errors.New("events of another graph")
 
-// encodeChecked is encodeEvents, and checks that decodeEvents reproduces the groups.
+// encodeChecked is encodeEvents, and checks that the code reproduces the groups: it is decoded while it is made.
 func encodeChecked(want []eventGroup, features uint32) (d decodedEvents, err error) {
-	code, err := encodeEvents(want, features)
+	stream := mix.NewStream()
+	var got []*readGroup
+	var wrong error
+	var decoding sync.WaitGroup
+	decoding.Go(func() {
+		begin := beginning()
+		got, wrong = begin.decode(begin.state.DecoderOf(stream), features)
+	})
+	code, err := encodeEvents(want, features, stream)
+	decoding.Wait()
 	if err != nil {
 		return d, err
 	}
-	got, err := decodeEvents(code, features)
-	if err != nil || len(got) != len(want) {
+	if err = wrong; err != nil || len(got) != len(want) {
 		return d, errors.Join(errNotSame, err)
 	}
 	for i := range want {
