@@ -22,6 +22,7 @@ const (
 type follower struct {
 	dir       *Directory
 	created   int // inotify of the directory
+	watch     int // in it
 	ended     int // eventfd: the command has ended
 	processes *procfs.Watch
 	known     map[string]bool
@@ -50,7 +51,7 @@ func (d *Directory) Follow() (stop func()) {
 	return func() {
 		unix.Write(f.ended, []byte{1, 0, 0, 0, 0, 0, 0, 0})
 		<-done
-		f.close()
+		f.rest()
 	}
 }
 
@@ -64,7 +65,7 @@ func (f *follower) open() bool {
 	if f.created, err = unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK); err != nil {
 		return false
 	}
-	if _, err = unix.InotifyAddWatch(f.created, f.dir.Path, unix.IN_CREATE|unix.IN_MOVED_TO); err != nil {
+	if f.watch, err = unix.InotifyAddWatch(f.created, f.dir.Path, unix.IN_CREATE|unix.IN_MOVED_TO); err != nil {
 		return false
 	}
 	f.ended, err = unix.Eventfd(0, unix.EFD_CLOEXEC)
@@ -78,6 +79,15 @@ func (f *follower) close() {
 		}
 	}
 	f.processes.Close()
+}
+
+// rest closes what was used, but for inotify, which is closed with the directory: the system takes milliseconds to
+// forget what it watched, in which the file is written.
+func (f *follower) rest() {
+	unix.InotifyRmWatch(f.created, uint32(f.watch))
+	f.dir.forget = append(f.dir.forget, f.created)
+	f.created = -1
+	f.close()
 }
 
 // follow returns when the command has ended.

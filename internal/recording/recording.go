@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/efg-tools/efg/efg/runfile"
 	"github.com/efg-tools/efg/internal/segment"
 )
@@ -62,6 +64,8 @@ type Directory struct {
 	Info Info
 	lock *os.File          // the info file
 	gone map[string]uint64 // see Follow
+	// forget are file descriptors that are closed last, see follower.rest.
+	forget []int
 }
 
 // Create creates a private directory: in memory if there is space, otherwise in TMPDIR.
@@ -202,12 +206,17 @@ func (d *Directory) BeingWritten() bool {
 func (d *Directory) Started() time.Time { return time.Unix(0, d.Info.Started) }
 
 // Close lets others open the directory; its contents stay.
-func (d *Directory) Close() error { return d.lock.Close() }
+func (d *Directory) Close() error {
+	for _, fd := range d.forget {
+		unix.Close(fd)
+	}
+	return d.lock.Close()
+}
 
 // Keep leaves the segments to the user: the directory is no longer an unfinished recording.
 func (d *Directory) Keep() error {
-	return errors.Join(os.Remove(filepath.Join(d.Path, infoFile)), d.lock.Close())
+	return errors.Join(os.Remove(filepath.Join(d.Path, infoFile)), d.Close())
 }
 
 // Remove removes the directory and its contents.
-func (d *Directory) Remove() error { return errors.Join(os.RemoveAll(d.Path), d.lock.Close()) }
+func (d *Directory) Remove() error { return errors.Join(os.RemoveAll(d.Path), d.Close()) }
