@@ -157,26 +157,29 @@ func Timed(tb testing.TB, file []byte) *runfile.Run {
 // times, with the number of the stream.
 func InProgress(tb testing.TB, run *runfile.Run, f func(p *reconstruct.Process, stream int, call *reconstruct.Pending)) {
 	tb.Helper()
-	rebuilder, err := reconstruct.NewRun(run)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	for i := range run.Procs {
-		p, err := rebuilder.Process(i)
-		if err != nil {
-			tb.Fatal(err)
+	eachStream(tb, run, func(p *reconstruct.Process, k int) {
+		if call := p.Pending(k); call != nil && p.Data().Streams[k].Pending.Since != 0 {
+			f(p, k, call)
 		}
-		for k := range p.Streams() {
-			if call := p.Pending(k); call != nil && p.Data().Streams[k].Pending.Since != 0 {
-				f(p, k, call)
-			}
-		}
-	}
+	})
 }
 
 // EachEvent calls f with the events of a run in order: processes, the streams of each, the
 // events of each.
 func EachEvent(tb testing.TB, run *runfile.Run, f func(p *reconstruct.Process, e *reconstruct.Event)) {
+	tb.Helper()
+	eachStream(tb, run, func(p *reconstruct.Process, k int) {
+		for e, err := range p.Events(k, reconstruct.Options{}) {
+			if err != nil {
+				tb.Fatal(err)
+			}
+			f(p, e)
+		}
+	})
+}
+
+// eachStream calls f with the streams of each process of a run.
+func eachStream(tb testing.TB, run *runfile.Run, f func(p *reconstruct.Process, stream int)) {
 	tb.Helper()
 	rebuilder, err := reconstruct.NewRun(run)
 	if err != nil {
@@ -188,12 +191,7 @@ func EachEvent(tb testing.TB, run *runfile.Run, f func(p *reconstruct.Process, e
 			tb.Fatal(err)
 		}
 		for k := range p.Streams() {
-			for e, err := range p.Events(k, reconstruct.Options{}) {
-				if err != nil {
-					tb.Fatal(err)
-				}
-				f(p, e)
-			}
+			f(p, k)
 		}
 	}
 }
